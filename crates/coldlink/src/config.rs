@@ -1,0 +1,3 @@
+//! Settings of a model and its training.
+/// Settings.
+pub struct Config;

@@ -1,0 +1,1 @@
+//! Shortest-path distances between nodes, for the weights of unlinked pairs (Eq. 6).

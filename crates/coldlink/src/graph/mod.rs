@@ -1,0 +1,17 @@
+//! What everything else works on: links, attributes and names of nodes.
+
+mod attributes;
+mod buffer;
+mod csr;
+mod dataset;
+mod distances;
+mod names;
+
+pub use attributes::{AttributeNames, Attributes};
+pub use buffer::Buffer;
+pub use csr::{Graph, GraphBuilder, Tidied};
+pub use dataset::{Dataset, Notes};
+pub use names::{NameIndex, Names};
+
+/// A node's number within a [`Dataset`]: its row in the attributes.
+pub type NodeId = u32;
