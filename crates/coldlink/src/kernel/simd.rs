@@ -1,0 +1,521 @@
+//! Vectors of sixteen numbers, one type per instruction set, and the way into code compiled for it.
+#![allow(unsafe_code)]
+
+use std::fmt::Debug;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+
+use bytemuck::{Pod, Zeroable};
+
+use super::Cpu;
+
+/// Numbers in a [`Chunk`].
+pub const LANES: usize = 16;
+
+/// Sixteen numbers: for `f32` one cache line, and one AVX-512 register.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(64))]
+pub struct Chunk<T>(pub [T; LANES]);
+
+// SAFETY: an array of `Pod` numbers; its size (64 or 128 bytes) is a multiple of its alignment, so there is no padding.
+unsafe impl Zeroable for Chunk<f32> {}
+// SAFETY: as above.
+unsafe impl Pod for Chunk<f32> {}
+// SAFETY: as above.
+unsafe impl Zeroable for Chunk<f64> {}
+// SAFETY: as above.
+unsafe impl Pod for Chunk<f64> {}
+
+/// `f32` for work, `f64` for the twin that gradients are checked with.
+pub trait Real:
+    Pod
+    + Send
+    + Sync
+    + Debug
+    + Default
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+    + Sum
+    + 'static
+{
+    /// 0.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
+    /// Rounds.
+    fn of(value: f64) -> Self;
+    /// Exact.
+    fn wide(self) -> f64;
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// Exponential.
+    fn exp(self) -> Self;
+    /// The chunks of a row as numbers.
+    fn flat(chunks: &[Chunk<Self>]) -> &[Self];
+    /// The chunks of a row as numbers to write.
+    fn flat_mut(chunks: &mut [Chunk<Self>]) -> &mut [Self];
+    /// Runs a kernel on the chosen instruction set.
+    fn run<K: Kernel<Self>>(kernel: K) -> K::Output;
+}
+
+/// A piece of arithmetic, written once for every instruction set. Mark `on` as `#[inline(always)]`: it must become part
+/// of the function that is compiled for the instruction set.
+pub trait Kernel<T: Real> {
+    /// What it yields.
+    type Output;
+    /// The work.
+    fn on<S: Simd<Scalar = T>>(self, simd: S) -> Self::Output;
+}
+
+/// Sixteen lanes of one instruction set. A value of the type proves that the machine has it.
+pub trait Simd: Copy {
+    /// The numbers.
+    type Scalar: Real;
+    /// Sixteen of them in registers.
+    type Vector: Copy;
+    /// Vectors of one output row that a kernel keeps in registers.
+    const BLOCK: usize;
+    /// Vectors per row in a tile of a dense product, which is six rows high.
+    const TILE: usize;
+
+    /// Reads a chunk.
+    fn load(self, chunk: &Chunk<Self::Scalar>) -> Self::Vector;
+    /// Writes a chunk.
+    fn store(self, chunk: &mut Chunk<Self::Scalar>, value: Self::Vector);
+    /// One number in all lanes.
+    fn splat(self, value: Self::Scalar) -> Self::Vector;
+    /// a + b.
+    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a − b.
+    fn sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a b.
+    fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a / b.
+    fn div(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a b + c, fused where the instruction set can.
+    fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
+    /// √a.
+    fn sqrt(self, a: Self::Vector) -> Self::Vector;
+    /// The smaller in each lane.
+    fn min(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// The larger in each lane.
+    fn max(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// eᵃ.
+    fn exp(self, a: Self::Vector) -> Self::Vector;
+    /// The sum of the lanes, always in the same order.
+    fn sum(self, a: Self::Vector) -> Self::Scalar;
+}
+
+macro_rules! real {
+    ($type:ty) => {
+        const ZERO: Self = 0.0;
+        const ONE: Self = 1.0;
+        #[inline(always)]
+        fn of(value: f64) -> Self {
+            value as $type
+        }
+        #[inline(always)]
+        fn wide(self) -> f64 {
+            self.into()
+        }
+        #[inline(always)]
+        fn sqrt(self) -> Self {
+            self.sqrt()
+        }
+        #[inline(always)]
+        fn exp(self) -> Self {
+            self.exp()
+        }
+        #[inline(always)]
+        fn flat(chunks: &[Chunk<Self>]) -> &[Self] {
+            bytemuck::cast_slice(chunks)
+        }
+        #[inline(always)]
+        fn flat_mut(chunks: &mut [Chunk<Self>]) -> &mut [Self] {
+            bytemuck::cast_slice_mut(chunks)
+        }
+    };
+}
+
+impl Real for f32 {
+    real!(f32);
+
+    #[inline]
+    fn run<K: Kernel<f32>>(kernel: K) -> K::Output {
+        match Cpu::current() {
+            // SAFETY: `Cpu` names an instruction set only after it was found on this machine.
+            #[cfg(target_arch = "x86_64")]
+            Cpu::Avx512 => unsafe { x86::on_avx512(kernel) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Cpu::Avx2 => unsafe { x86::on_avx2(kernel) },
+            _ => kernel.on(Portable(std::marker::PhantomData)),
+        }
+    }
+}
+
+impl Real for f64 {
+    real!(f64);
+
+    #[inline]
+    fn run<K: Kernel<f64>>(kernel: K) -> K::Output {
+        kernel.on(Portable(std::marker::PhantomData))
+    }
+}
+
+/// Plain Rust; the twin that the others are tested against.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable<T>(pub(crate) std::marker::PhantomData<T>);
+
+impl<T: Real> Portable<T> {
+    #[inline(always)]
+    fn each(a: Chunk<T>, b: Chunk<T>, f: impl Fn(T, T) -> T) -> Chunk<T> {
+        Chunk(std::array::from_fn(|lane| f(a.0[lane], b.0[lane])))
+    }
+}
+
+impl<T: Real> Simd for Portable<T> {
+    type Scalar = T;
+    type Vector = Chunk<T>;
+    const BLOCK: usize = 2;
+    const TILE: usize = 1;
+
+    #[inline(always)]
+    fn load(self, chunk: &Chunk<T>) -> Chunk<T> {
+        *chunk
+    }
+    #[inline(always)]
+    fn store(self, chunk: &mut Chunk<T>, value: Chunk<T>) {
+        *chunk = value;
+    }
+    #[inline(always)]
+    fn splat(self, value: T) -> Chunk<T> {
+        Chunk([value; LANES])
+    }
+    #[inline(always)]
+    fn add(self, a: Chunk<T>, b: Chunk<T>) -> Chunk<T> {
+        Self::each(a, b, |a, b| a + b)
+    }
+    #[inline(always)]
+    fn sub(self, a: Chunk<T>, b: Chunk<T>) -> Chunk<T> {
+        Self::each(a, b, |a, b| a - b)
+    }
+    #[inline(always)]
+    fn mul(self, a: Chunk<T>, b: Chunk<T>) -> Chunk<T> {
+        Self::each(a, b, |a, b| a * b)
+    }
+    #[inline(always)]
+    fn div(self, a: Chunk<T>, b: Chunk<T>) -> Chunk<T> {
+        Self::each(a, b, |a, b| a / b)
+    }
+    #[inline(always)]
+    fn mul_add(self, a: Chunk<T>, b: Chunk<T>, c: Chunk<T>) -> Chunk<T> {
+        self.add(self.mul(a, b), c)
+    }
+    #[inline(always)]
+    fn sqrt(self, a: Chunk<T>) -> Chunk<T> {
+        Chunk(a.0.map(T::sqrt))
+    }
+    #[inline(always)]
+    fn min(self, a: Chunk<T>, b: Chunk<T>) -> Chunk<T> {
+        Self::each(a, b, |a, b| if a < b { a } else { b })
+    }
+    #[inline(always)]
+    fn max(self, a: Chunk<T>, b: Chunk<T>) -> Chunk<T> {
+        Self::each(a, b, |a, b| if a > b { a } else { b })
+    }
+    #[inline(always)]
+    fn exp(self, a: Chunk<T>) -> Chunk<T> {
+        Chunk(a.0.map(T::exp))
+    }
+    #[inline(always)]
+    fn sum(self, a: Chunk<T>) -> T {
+        let mut lanes = a.0;
+        let mut half = LANES / 2;
+        while half > 0 {
+            for lane in 0..half {
+                lanes[lane] = lanes[lane] + lanes[lane + half];
+            }
+            half /= 2;
+        }
+        lanes[0]
+    }
+}
+
+/// Constants of eˣ = 2ⁿ eʳ with |r| ≤ ln 2 / 2 and eʳ by Taylor's first seven terms, refitted as in Cephes' `expf`.
+#[cfg(target_arch = "x86_64")]
+mod exponential {
+    pub const LOWEST: f32 = -87.336;
+    pub const HIGHEST: f32 = 88.376;
+    pub const LN_2_HIGH: f32 = 0.693_359_4;
+    pub const LN_2_LOW: f32 = -2.121_944_4e-4;
+    pub const TERMS: [f32; 6] = [1.987_569_1e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5];
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::exponential::{HIGHEST, LN_2_HIGH, LN_2_LOW, LOWEST, TERMS};
+    use super::{Chunk, Kernel, Simd};
+
+    /// Proof that the machine has AVX-512; made by [`on_avx512`] alone.
+    #[derive(Clone, Copy)]
+    pub struct Avx512(());
+
+    /// Proof that the machine has AVX2 and FMA; made by [`on_avx2`] alone.
+    #[derive(Clone, Copy)]
+    pub struct Avx2(());
+
+    /// # Safety
+    /// The machine must have AVX-512 F and DQ.
+    #[target_feature(enable = "avx512f,avx512dq,avx2,fma")]
+    pub unsafe fn on_avx512<K: Kernel<f32>>(kernel: K) -> K::Output {
+        kernel.on(Avx512(()))
+    }
+
+    /// # Safety
+    /// The machine must have AVX2 and FMA.
+    #[target_feature(enable = "avx2,fma")]
+    pub unsafe fn on_avx2<K: Kernel<f32>>(kernel: K) -> K::Output {
+        kernel.on(Avx2(()))
+    }
+
+    // SAFETY of every block below: a value of `Avx512` or `Avx2` exists only inside the functions above, whose callers
+    // have found the instruction set; loads and stores stay within one aligned chunk.
+
+    impl Simd for Avx512 {
+        type Scalar = f32;
+        type Vector = __m512;
+        const BLOCK: usize = 8;
+        const TILE: usize = 4;
+
+        #[inline(always)]
+        fn load(self, chunk: &Chunk<f32>) -> __m512 {
+            unsafe { _mm512_load_ps(chunk.0.as_ptr()) }
+        }
+        #[inline(always)]
+        fn store(self, chunk: &mut Chunk<f32>, value: __m512) {
+            unsafe { _mm512_store_ps(chunk.0.as_mut_ptr(), value) }
+        }
+        #[inline(always)]
+        fn splat(self, value: f32) -> __m512 {
+            unsafe { _mm512_set1_ps(value) }
+        }
+        #[inline(always)]
+        fn add(self, a: __m512, b: __m512) -> __m512 {
+            unsafe { _mm512_add_ps(a, b) }
+        }
+        #[inline(always)]
+        fn sub(self, a: __m512, b: __m512) -> __m512 {
+            unsafe { _mm512_sub_ps(a, b) }
+        }
+        #[inline(always)]
+        fn mul(self, a: __m512, b: __m512) -> __m512 {
+            unsafe { _mm512_mul_ps(a, b) }
+        }
+        #[inline(always)]
+        fn div(self, a: __m512, b: __m512) -> __m512 {
+            unsafe { _mm512_div_ps(a, b) }
+        }
+        #[inline(always)]
+        fn mul_add(self, a: __m512, b: __m512, c: __m512) -> __m512 {
+            unsafe { _mm512_fmadd_ps(a, b, c) }
+        }
+        #[inline(always)]
+        fn sqrt(self, a: __m512) -> __m512 {
+            unsafe { _mm512_sqrt_ps(a) }
+        }
+        #[inline(always)]
+        fn min(self, a: __m512, b: __m512) -> __m512 {
+            unsafe { _mm512_min_ps(a, b) }
+        }
+        #[inline(always)]
+        fn max(self, a: __m512, b: __m512) -> __m512 {
+            unsafe { _mm512_max_ps(a, b) }
+        }
+        #[inline(always)]
+        fn exp(self, a: __m512) -> __m512 {
+            let a = self.min(self.max(a, self.splat(LOWEST)), self.splat(HIGHEST));
+            let scaled = self.mul(a, self.splat(std::f32::consts::LOG2_E));
+            let whole = unsafe { _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT }>(scaled) };
+            let rest = self.mul_add(whole, self.splat(-LN_2_HIGH), a);
+            let rest = self.mul_add(whole, self.splat(-LN_2_LOW), rest);
+            let mut terms = self.splat(TERMS[0]);
+            for &term in &TERMS[1..] {
+                terms = self.mul_add(terms, rest, self.splat(term));
+            }
+            let power = self.mul_add(terms, self.mul(rest, rest), self.add(rest, self.splat(1.0)));
+            unsafe { _mm512_scalef_ps(power, whole) }
+        }
+        #[inline(always)]
+        fn sum(self, a: __m512) -> f32 {
+            unsafe {
+                let halves = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps::<1>(a));
+                sum_of_eight(halves)
+            }
+        }
+    }
+
+    /// # Safety
+    /// The machine must have AVX2.
+    #[inline(always)]
+    unsafe fn sum_of_eight(eight: __m256) -> f32 {
+        unsafe {
+            let four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps::<1>(eight));
+            let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+            _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps::<1>(two, two)))
+        }
+    }
+
+    impl Avx2 {
+        #[inline(always)]
+        fn exp_of_eight(self, a: __m256) -> __m256 {
+            unsafe {
+                let splat = |value: f32| _mm256_set1_ps(value);
+                let a = _mm256_min_ps(_mm256_max_ps(a, splat(LOWEST)), splat(HIGHEST));
+                let scaled = _mm256_mul_ps(a, splat(std::f32::consts::LOG2_E));
+                let whole = _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(scaled);
+                let rest = _mm256_fmadd_ps(whole, splat(-LN_2_HIGH), a);
+                let rest = _mm256_fmadd_ps(whole, splat(-LN_2_LOW), rest);
+                let mut terms = splat(TERMS[0]);
+                for &term in &TERMS[1..] {
+                    terms = _mm256_fmadd_ps(terms, rest, splat(term));
+                }
+                let square = _mm256_mul_ps(rest, rest);
+                let power = _mm256_fmadd_ps(terms, square, _mm256_add_ps(rest, splat(1.0)));
+                let exponent = _mm256_add_epi32(_mm256_cvtps_epi32(whole), _mm256_set1_epi32(127));
+                _mm256_mul_ps(power, _mm256_castsi256_ps(_mm256_slli_epi32::<23>(exponent)))
+            }
+        }
+    }
+
+    macro_rules! both_halves {
+        ($name:ident, $intrinsic:ident $(, $operand:ident)*) => {
+            #[inline(always)]
+            fn $name(self $(, $operand: Self::Vector)*) -> Self::Vector {
+                unsafe { ($intrinsic($($operand.0),*), $intrinsic($($operand.1),*)) }
+            }
+        };
+    }
+
+    impl Simd for Avx2 {
+        type Scalar = f32;
+        type Vector = (__m256, __m256);
+        const BLOCK: usize = 4;
+        const TILE: usize = 1;
+
+        #[inline(always)]
+        fn load(self, chunk: &Chunk<f32>) -> Self::Vector {
+            let start = chunk.0.as_ptr();
+            unsafe { (_mm256_load_ps(start), _mm256_load_ps(start.add(8))) }
+        }
+        #[inline(always)]
+        fn store(self, chunk: &mut Chunk<f32>, value: Self::Vector) {
+            let start = chunk.0.as_mut_ptr();
+            unsafe {
+                _mm256_store_ps(start, value.0);
+                _mm256_store_ps(start.add(8), value.1);
+            }
+        }
+        #[inline(always)]
+        fn splat(self, value: f32) -> Self::Vector {
+            let all = unsafe { _mm256_set1_ps(value) };
+            (all, all)
+        }
+        both_halves!(add, _mm256_add_ps, a, b);
+        both_halves!(sub, _mm256_sub_ps, a, b);
+        both_halves!(mul, _mm256_mul_ps, a, b);
+        both_halves!(div, _mm256_div_ps, a, b);
+        both_halves!(mul_add, _mm256_fmadd_ps, a, b, c);
+        both_halves!(sqrt, _mm256_sqrt_ps, a);
+        both_halves!(min, _mm256_min_ps, a, b);
+        both_halves!(max, _mm256_max_ps, a, b);
+        #[inline(always)]
+        fn exp(self, a: Self::Vector) -> Self::Vector {
+            (self.exp_of_eight(a.0), self.exp_of_eight(a.1))
+        }
+        #[inline(always)]
+        fn sum(self, a: Self::Vector) -> f32 {
+            unsafe { sum_of_eight(_mm256_add_ps(a.0, a.1)) }
+        }
+    }
+}
+
+/// Runs a kernel on every instruction set that this machine has, for tests.
+#[cfg(test)]
+pub(crate) fn on_each_cpu<K: Kernel<f32>>(kernel: impl Fn() -> K, check: impl Fn(Cpu, K::Output)) {
+    check(Cpu::Portable, kernel().on(Portable(std::marker::PhantomData)));
+    #[cfg(target_arch = "x86_64")]
+    {
+        if Cpu::best() >= Cpu::Avx2 {
+            // SAFETY: just found on this machine.
+            check(Cpu::Avx2, unsafe { x86::on_avx2(kernel()) });
+        }
+        if Cpu::best() >= Cpu::Avx512 {
+            // SAFETY: just found on this machine.
+            check(Cpu::Avx512, unsafe { x86::on_avx512(kernel()) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Everything([Chunk<f32>; 3]);
+
+    impl Kernel<f32> for Everything {
+        type Output = (Vec<[f32; LANES]>, f32);
+        #[inline(always)]
+        fn on<S: Simd<Scalar = f32>>(self, simd: S) -> Self::Output {
+            let [a, b, c] = self.0.each_ref().map(|chunk| simd.load(chunk));
+            let results = [
+                simd.add(a, b),
+                simd.sub(a, b),
+                simd.mul(a, b),
+                simd.div(a, c),
+                simd.mul_add(a, b, c),
+                simd.sqrt(c),
+                simd.min(a, b),
+                simd.max(a, b),
+                simd.exp(a),
+                simd.splat(2.5),
+            ];
+            let stored = results.map(|value| {
+                let mut chunk = Chunk([0.0; LANES]);
+                simd.store(&mut chunk, value);
+                chunk.0
+            });
+            (stored.to_vec(), simd.sum(a))
+        }
+    }
+
+    #[test]
+    fn every_instruction_set_computes_what_plain_rust_does() {
+        for scale in [0.01_f32, 1.0, 30.0, 200.0] {
+            let chunk = |f: fn(f32) -> f32| Chunk(std::array::from_fn(|lane| f(lane as f32 - 7.3) * scale));
+            let inputs = [chunk(|x| x), chunk(|x| 3.0 - x * 0.7), chunk(|x| x * x + 0.1)];
+            let (expected, expected_sum) = Everything(inputs).on(Portable(std::marker::PhantomData));
+            on_each_cpu(
+                || Everything(inputs),
+                |cpu, (results, sum)| {
+                    assert!((sum - expected_sum).abs() <= 1e-5 * scale, "{cpu}: sum");
+                    for (operation, (result, expected)) in results.iter().zip(&expected).enumerate() {
+                        for (result, expected) in result.iter().zip(expected) {
+                            let expected = expected.clamp(1e-38_f32.min(*expected), 2.4e38);
+                            let close = (result - expected).abs() <= 4e-6 * expected.abs().max(1e-30);
+                            assert!(close || *result > 2.3e38, "{cpu}, operation {operation}: {result} {expected}");
+                        }
+                    }
+                },
+            );
+        }
+    }
+}
