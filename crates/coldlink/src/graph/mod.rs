@@ -11,6 +11,7 @@ pub use attributes::{AttributeNames, Attributes};
 pub use buffer::Buffer;
 pub use csr::{Graph, GraphBuilder, Tidied};
 pub use dataset::{Dataset, Notes};
+pub use distances::Distances;
 pub use names::{NameIndex, Names};
 
 /// A node's number within a [`Dataset`]: its row in the attributes.

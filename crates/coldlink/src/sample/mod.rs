@@ -1,1 +1,12 @@
-//! (in the making)
+//! From a training view to batches of pairs, with the weights of unlinked ones.
+//!
+//! A batch is a function of the view, the settings, the seed and the number of its step, and of nothing else: any step can be
+//! drawn alone, on any thread, before or after a restart.
+
+mod batch;
+mod random;
+mod sampler;
+
+pub use batch::{Batch, Incidence};
+pub use random::{Purpose, seed_for, stream};
+pub use sampler::{SampleError, Sampler};

@@ -1,0 +1,86 @@
+//! A batch of pairs, by the batch's own numbering of its nodes.
+
+use crate::graph::NodeId;
+
+/// One end of a pair as seen from a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Incidence {
+    /// The other end, in the batch's numbering.
+    pub other: u32,
+    /// Which pair.
+    pub pair: u32,
+    /// Whether the node is the pair's source.
+    pub source: bool,
+}
+
+/// Pairs of nodes, linked ones first.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// The distinct nodes, in rising order; their places are the batch's numbering.
+    pub nodes: Vec<NodeId>,
+    /// Both ends of each pair, in the batch's numbering.
+    pub pairs: Vec<[u32; 2]>,
+    /// How many of the pairs are linked.
+    pub linked: usize,
+    /// α of each unlinked pair (Eq. 6), in the order of the pairs after `linked`.
+    pub weights: Vec<f32>,
+    offsets: Vec<u32>,
+    incidences: Vec<Incidence>,
+}
+
+impl Batch {
+    /// A batch from pairs in the graph's numbering. `places` has room for every node of the graph, with any contents.
+    pub fn new(pairs: &[[NodeId; 2]], linked: usize, weights: Vec<f32>, places: &mut [u32]) -> Self {
+        let mut nodes: Vec<NodeId> = pairs.as_flattened().to_vec();
+        nodes.sort_unstable();
+        nodes.dedup();
+        for (place, &node) in nodes.iter().enumerate() {
+            places[node as usize] = place as u32;
+        }
+        let pairs: Vec<[u32; 2]> = pairs.iter().map(|pair| pair.map(|node| places[node as usize])).collect();
+        let (offsets, incidences) = incidences(nodes.len(), &pairs);
+        Batch { nodes, pairs, linked, weights, offsets, incidences }
+    }
+
+    /// The pairs of a node, by the order of the batch.
+    #[inline]
+    pub fn incidences(&self, place: usize) -> &[Incidence] {
+        &self.incidences[self.offsets[place] as usize..self.offsets[place + 1] as usize]
+    }
+}
+
+/// Counting sort of pairs by each of their ends.
+fn incidences(nodes: usize, pairs: &[[u32; 2]]) -> (Vec<u32>, Vec<Incidence>) {
+    let mut offsets = vec![0_u32; nodes + 1];
+    for end in pairs.as_flattened() {
+        offsets[*end as usize + 1] += 1;
+    }
+    for place in 0..nodes {
+        offsets[place + 1] += offsets[place];
+    }
+    let mut next = offsets.clone();
+    let mut incidences = vec![Incidence { other: 0, pair: 0, source: false }; 2 * pairs.len()];
+    for (pair, &[source, target]) in pairs.iter().enumerate() {
+        for (end, other, is_source) in [(source, target, true), (target, source, false)] {
+            let slot = &mut next[end as usize];
+            incidences[*slot as usize] = Incidence { other, pair: pair as u32, source: is_source };
+            *slot += 1;
+        }
+    }
+    (offsets, incidences)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_numbered_in_order_and_know_their_pairs() {
+        let batch = Batch::new(&[[7, 3], [3, 9], [9, 7]], 1, vec![1.0, 1.5], &mut [0; 10]);
+        assert_eq!(batch.nodes, [3, 7, 9]);
+        assert_eq!(batch.pairs, [[1, 0], [0, 2], [2, 1]]);
+        let of = |other, pair, source| Incidence { other, pair, source };
+        assert_eq!(batch.incidences(0), [of(1, 0, false), of(2, 1, true)]);
+        assert_eq!(batch.incidences(2), [of(0, 1, false), of(1, 2, true)]);
+    }
+}

@@ -1,0 +1,238 @@
+//! Draws batches: linked pairs from the links, unlinked ones from all pairs of seen nodes.
+
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
+
+use super::{Batch, Purpose, stream};
+use crate::Config;
+use crate::graph::{Distances, Graph, NodeId};
+use crate::split::TrainView;
+
+/// Why no batch can be drawn.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SampleError {
+    /// Nothing to learn from.
+    #[error("the training graph has no link")]
+    NoLinks,
+    /// Nothing to tell apart.
+    #[error("all {seen} nodes that have links are linked to one another, so there is no unlinked pair to learn from")]
+    NoUnlinkedPair {
+        /// Nodes with a link.
+        seen: usize,
+    },
+}
+
+/// Pairs that one task draws.
+const PAIRS_PER_TASK: usize = 256;
+/// Links between two entries of the index of rows.
+const LINKS_PER_ENTRY: usize = 64;
+/// Tries to draw an unlinked pair before it is searched for.
+const TRIES: usize = 64;
+
+/// Draws the batches of one training run.
+pub struct Sampler<'a> {
+    graph: &'a Graph,
+    seen: Vec<NodeId>,
+    /// The row that holds every 64th entry of the graph's array of neighbours.
+    rows: Vec<NodeId>,
+    distances: Option<Distances<'a>>,
+    beta: f64,
+    distance_shift: u32,
+    pairs: usize,
+    linked: usize,
+    seed: u64,
+}
+
+impl<'a> Sampler<'a> {
+    /// A sampler for a view, a configuration and a seed.
+    pub fn new(view: TrainView<'a>, config: &Config, seed: u64) -> Result<Self, SampleError> {
+        let graph = view.graph();
+        if graph.links() == 0 {
+            return Err(SampleError::NoLinks);
+        }
+        let seen = view.seen();
+        if graph.links() == seen.len() * (seen.len() - 1) / 2 {
+            return Err(SampleError::NoUnlinkedPair { seen: seen.len() });
+        }
+        let pairs = config.batch.pairs(seen.len());
+        let linked = ((config.linked_share * pairs as f64).round() as usize).clamp(1, pairs - 1);
+        let distances = (config.beta > 0.0).then(|| Distances::new(graph, config.distance_bound));
+        let rows = rows_of_entries(graph);
+        let (beta, distance_shift) = (config.beta, config.distance_shift);
+        Ok(Sampler { graph, seen, rows, distances, beta, distance_shift, pairs, linked, seed })
+    }
+
+    /// Pairs in a batch.
+    pub fn pairs(&self) -> usize {
+        self.pairs
+    }
+
+    /// The batch of a step. `places` has room for every node of the graph, with any contents.
+    pub fn draw(&self, step: u64, places: &mut [u32]) -> Batch {
+        let mut pairs = vec![[0; 2]; self.pairs];
+        let mut weights = vec![1.0_f32; self.pairs];
+        let tasks = pairs.par_chunks_mut(PAIRS_PER_TASK).zip(weights.par_chunks_mut(PAIRS_PER_TASK)).enumerate();
+        tasks.for_each(|(task, (pairs, weights))| {
+            let random = &mut stream(self.seed, Purpose::Pairs, step, task as u64);
+            for (index, (pair, weight)) in pairs.iter_mut().zip(weights).enumerate() {
+                if task * PAIRS_PER_TASK + index < self.linked {
+                    *pair = self.linked_pair(random);
+                } else {
+                    *pair = self.unlinked_pair(random);
+                    *weight = self.weight(*pair);
+                }
+            }
+        });
+        weights.drain(..self.linked);
+        Batch::new(&pairs, self.linked, weights, places)
+    }
+
+    /// Uniform over links and their two directions.
+    fn linked_pair(&self, random: &mut Xoshiro256PlusPlus) -> [NodeId; 2] {
+        let entry = random.random_range(0..self.graph.neighbor_array().len());
+        let mut row = self.rows[entry / LINKS_PER_ENTRY];
+        while self.graph.offsets()[row as usize + 1] <= entry as u64 {
+            row += 1;
+        }
+        [row, self.graph.neighbor_array()[entry]]
+    }
+
+    /// Uniform over ordered pairs of distinct seen nodes that are not linked in the training graph.
+    fn unlinked_pair(&self, random: &mut Xoshiro256PlusPlus) -> [NodeId; 2] {
+        let count = self.seen.len();
+        for _ in 0..TRIES {
+            let [a, b] = [(); 2].map(|()| self.seen[random.random_range(0..count)]);
+            if a != b && !self.graph.has_link(a, b) {
+                return [a, b];
+            }
+        }
+        // The graph is nearly complete: the first unlinked pair after a random start.
+        let start = random.random_range(0..count);
+        let cycle = |from: usize| (0..count).map(move |step| self.seen[(from + step) % count]);
+        let incomplete = cycle(start).find(|&node| self.graph.degree(node) + 1 < count);
+        let source = incomplete.unwrap_or(self.seen[start]);
+        let other = cycle(random.random_range(0..count));
+        let target = other.into_iter().find(|&node| node != source && !self.graph.has_link(source, node));
+        [source, target.unwrap_or(source)]
+    }
+
+    /// α of Eq. 6.
+    fn weight(&self, [a, b]: [NodeId; 2]) -> f32 {
+        let Some(distances) = &self.distances else { return 1.0 };
+        match distances.between(a, b) {
+            Some(distance) => (self.beta / f64::from(distance + self.distance_shift)).exp() as f32,
+            None => 1.0,
+        }
+    }
+}
+
+fn rows_of_entries(graph: &Graph) -> Vec<NodeId> {
+    let mut row = 0;
+    let entries = (0..graph.neighbor_array().len()).step_by(LINKS_PER_ENTRY);
+    let row_of = |entry: usize| {
+        while graph.offsets()[row as usize + 1] <= entry as u64 {
+            row += 1;
+        }
+        row
+    };
+    entries.map(row_of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Attributes;
+    use proptest::prelude::*;
+
+    fn with_sampler<R>(
+        graph: &Graph,
+        settings: &[&str],
+        work: impl FnOnce(Result<Sampler<'_>, SampleError>) -> R,
+    ) -> R {
+        let config = settings.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap());
+        let attributes = Attributes::from_rows(1, &vec![vec![]; graph.nodes()]).unwrap();
+        let visible = vec![true; graph.nodes()];
+        work(Sampler::new(TrainView::whole(graph, &attributes, &visible), &config, 3))
+    }
+
+    proptest! {
+        #[test]
+        fn pairs_are_what_they_are_said_to_be(
+            links in prop::collection::vec((0_u32..25, 0_u32..25), 1..120),
+            step in 0_u64..1000,
+        ) {
+            let graph = Graph::from_links(30, links);
+            with_sampler(&graph, &["batch=50", "beta=1.0", "distance_bound=0"], |sampler| {
+                let Ok(sampler) = sampler else { return };
+                let batch = sampler.draw(step, &mut [0; 30]);
+                assert_eq!((batch.pairs.len(), batch.linked, batch.weights.len()), (50, 20, 30));
+                for (index, pair) in batch.pairs.iter().enumerate() {
+                    let [a, b] = pair.map(|place| batch.nodes[place as usize]);
+                    assert!(a != b && graph.degree(a) > 0 && graph.degree(b) > 0);
+                    assert_eq!(graph.has_link(a, b), index < 20);
+                    if index >= 20 {
+                        let distance = Distances::new(&graph, 0).between(a, b);
+                        let expected = distance.map_or(1.0, |d| (1.0 / f64::from(d)).exp() as f32);
+                        assert_eq!(batch.weights[index - 20], expected);
+                    }
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn every_link_is_drawn_about_equally_often() {
+        let graph = Graph::from_links(400, (0..300).map(|node| (node, (node * 7 + 13) % 400)));
+        with_sampler(&graph, &["batch=1000", "linked_share=0.9"], |sampler| {
+            let sampler = sampler.unwrap();
+            let mut counts = std::collections::HashMap::new();
+            for step in 0..300 {
+                let batch = sampler.draw(step, &mut [0; 400]);
+                for pair in &batch.pairs[..batch.linked] {
+                    *counts.entry(pair.map(|place| batch.nodes[place as usize])).or_insert(0) += 1;
+                }
+            }
+            assert_eq!(counts.len(), 2 * graph.links());
+            let expected = 300.0 * 900.0 / (2 * graph.links()) as f64;
+            assert!(counts.values().all(|&count| (f64::from(count) - expected).abs() < 6.0 * expected.sqrt()));
+        });
+    }
+
+    #[test]
+    fn a_batch_depends_on_its_step_alone() {
+        let graph = Graph::from_links(100, (0..99).map(|node| (node, node + 1)));
+        with_sampler(&graph, &["batch=600"], |sampler| {
+            let sampler = sampler.unwrap();
+            let draw = |threads: usize, step: u64| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| sampler.draw(step, &mut [0; 100])).pairs
+            };
+            assert_eq!(draw(1, 5), draw(3, 5));
+            assert_ne!(draw(1, 5), draw(1, 6));
+        });
+    }
+
+    #[test]
+    fn graphs_without_both_kinds_of_pairs_are_refused() {
+        let complete = Graph::from_links(4, (0..4).flat_map(|a| (0..a).map(move |b| (a, b))));
+        with_sampler(&complete, &[], |sampler| {
+            assert_eq!(sampler.err(), Some(SampleError::NoUnlinkedPair { seen: 4 }));
+        });
+        with_sampler(&Graph::from_links(4, []), &[], |sampler| assert_eq!(sampler.err(), Some(SampleError::NoLinks)));
+    }
+
+    #[test]
+    fn the_one_unlinked_pair_of_a_nearly_complete_graph_is_found() {
+        let all = (0..60_u32).flat_map(|a| (0..a).map(move |b| (a, b)));
+        let graph = Graph::from_links(60, all.filter(|&pair| pair != (40, 11)));
+        with_sampler(&graph, &["batch=4"], |sampler| {
+            let batch = sampler.unwrap().draw(0, &mut [0; 60]);
+            for pair in &batch.pairs[batch.linked..] {
+                let mut ends = pair.map(|place| batch.nodes[place as usize]);
+                ends.sort_unstable();
+                assert_eq!(ends, [11, 40]);
+            }
+        });
+    }
+}
