@@ -24,30 +24,30 @@ pub fn elu<T: Real>(values: &mut [Chunk<T>]) {
     T::run(Elu(values));
 }
 
-/// `gradient *= σ'`, written with the unit's output y: σ' = 1 + min(y, 0).
-pub fn elu_backward<T: Real>(gradient: &mut [Chunk<T>], output: &[Chunk<T>]) {
-    struct Backward<'a, T>(&'a mut [Chunk<T>], &'a [Chunk<T>]);
+/// `gradient *= σ'`, written with the unit's output y = `scale` · `output`: σ' = 1 + min(y, 0).
+pub fn elu_backward<T: Real>(gradient: &mut [Chunk<T>], output: &[Chunk<T>], scale: T) {
+    struct Backward<'a, T>(&'a mut [Chunk<T>], &'a [Chunk<T>], T);
     impl<T: Real> Kernel<T> for Backward<'_, T> {
         type Output = ();
         #[inline(always)]
         fn on<S: Simd<Scalar = T>>(self, simd: S) {
-            let (zero, one) = (simd.splat(T::ZERO), simd.splat(T::ONE));
+            let [zero, one, scale] = [T::ZERO, T::ONE, self.2].map(|value| simd.splat(value));
             for (gradient, output) in self.0.iter_mut().zip(self.1) {
-                let slope = simd.add(one, simd.min(simd.load(output), zero));
+                let slope = simd.add(one, simd.min(simd.mul(scale, simd.load(output)), zero));
                 let product = simd.mul(simd.load(gradient), slope);
                 simd.store(gradient, product);
             }
         }
     }
-    T::run(Backward(gradient, output));
+    T::run(Backward(gradient, output, scale));
 }
 
 /// Dropout in place: each number is kept with probability `1 − share` and divided by it, else set to zero. The choice
 /// depends on `seed` alone, so the backward pass makes the same one again.
 pub fn keep_at_random<T: Real>(values: &mut [Chunk<T>], share: f32, seed: u64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let threshold = (f64::from(share) * 65_536.0) as u16;
-    let scale = T::of(1.0 / (1.0 - f64::from(threshold) / 65_536.0));
+    let threshold = threshold(share);
+    let scale = T::of(1.0 / kept_share(share));
     for chunk in values {
         for lanes in chunk.0.chunks_exact_mut(LANES / 4) {
             let bits = random.next_u64();
@@ -57,6 +57,15 @@ pub fn keep_at_random<T: Real>(values: &mut [Chunk<T>], share: f32, seed: u64) {
             }
         }
     }
+}
+
+/// The chance that [`keep_at_random`] keeps a number: `1 − share`, to sixteen bits.
+pub fn kept_share(share: f32) -> f64 {
+    1.0 - f64::from(threshold(share)) / 65_536.0
+}
+
+fn threshold(share: f32) -> u16 {
+    (f64::from(share) * 65_536.0) as u16
 }
 
 #[cfg(test)]
@@ -70,7 +79,7 @@ mod tests {
         values[0].0[..8].copy_from_slice(&inputs);
         elu(&mut values);
         let mut slope = [Chunk([1.0; LANES])];
-        elu_backward(&mut slope, &values);
+        elu_backward(&mut slope, &values, 1.0);
         for (lane, &x) in inputs.iter().enumerate() {
             let (y, dy) = if x > 0.0 { (x, 1.0) } else { (x.exp_m1(), x.exp()) };
             assert!((values[0].0[lane] - y).abs() < 2e-7, "σ({x})");

@@ -13,7 +13,7 @@ mod product;
 mod rows;
 mod simd;
 
-pub use activation::{elu, elu_backward, keep_at_random};
+pub use activation::{elu, elu_backward, keep_at_random, kept_share};
 pub use adam::{Adam, AdamStep, Moments, RowTask, update_rows};
 pub use cpu::{Cpu, CpuError};
 pub use matrix::Matrix;

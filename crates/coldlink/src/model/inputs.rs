@@ -1,0 +1,338 @@
+//! The attributes of a batch's nodes, in the forms that the encoder multiplies with.
+
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
+
+use super::Dropout;
+use crate::config::Scaling;
+use crate::graph::{Attributes, NodeId};
+use crate::kernel::{LANES, Matrix, ROWS_PER_TASK, Real, keep_at_random, kept_share};
+
+/// From this density on, the dense product is faster than the sparse one; measured by `cargo bench --bench kernels`.
+const DENSE_FROM: f64 = 0.25;
+/// The largest dense form that is made of a whole graph's attributes.
+const DENSE_BYTES: usize = 4 << 30;
+
+/// All attributes, scaled as the model wants them.
+#[derive(Clone, Debug)]
+pub enum Features {
+    /// Few entries a row.
+    Sparse(Attributes),
+    /// Many.
+    Dense(Matrix<f32>),
+}
+
+impl Features {
+    /// Scales attributes and chooses their form.
+    pub fn new(attributes: &Attributes, scaling: Scaling) -> Self {
+        let scaled = match scaling {
+            Scaling::Raw => attributes.clone(),
+            Scaling::Unit => attributes.map_rows(|_, values| {
+                let length = values.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt();
+                if length > 0.0 {
+                    values.iter_mut().for_each(|value| *value = (f64::from(*value) / length) as f32);
+                }
+            }),
+        };
+        let bytes = attributes.rows() * attributes.width().next_multiple_of(LANES) * 4;
+        if attributes.density() >= DENSE_FROM && bytes <= DENSE_BYTES {
+            Features::Dense(dense(&scaled))
+        } else {
+            Features::Sparse(scaled)
+        }
+    }
+
+    /// The number of attributes.
+    pub fn width(&self) -> usize {
+        match self {
+            Features::Sparse(attributes) => attributes.width(),
+            Features::Dense(matrix) => matrix.columns(),
+        }
+    }
+
+    /// The number of nodes.
+    pub fn rows(&self) -> usize {
+        match self {
+            Features::Sparse(attributes) => attributes.rows(),
+            Features::Dense(matrix) => matrix.rows(),
+        }
+    }
+}
+
+fn dense(attributes: &Attributes) -> Matrix<f32> {
+    let mut matrix = Matrix::zeros(attributes.rows(), attributes.width());
+    for row in 0..attributes.rows() {
+        let (columns, values) = attributes.row(row as NodeId);
+        let out = matrix.row_mut(row);
+        for (&column, &value) in columns.iter().zip(values) {
+            out[column as usize] = value;
+        }
+    }
+    matrix
+}
+
+/// The attributes of some nodes.
+#[derive(Clone, Debug)]
+pub enum Inputs<T> {
+    /// By row for the forward pass, by column for the backward pass.
+    Sparse {
+        /// An entry per node.
+        rows: Lists<T>,
+        /// An entry per attribute of `touched`.
+        columns: Lists<T>,
+        /// The attributes whose weights a step moves, in rising order.
+        touched: Vec<u32>,
+        /// Scratch of the counting sort, zero between uses.
+        counts: Vec<u32>,
+    },
+    /// A row per node.
+    Dense(Matrix<T>),
+}
+
+/// Lists of (index, weight), one after the other.
+#[derive(Clone, Debug)]
+pub struct Lists<T> {
+    offsets: Vec<u32>,
+    indices: Vec<u32>,
+    weights: Vec<T>,
+}
+
+impl<T> Lists<T> {
+    fn empty() -> Self {
+        Lists { offsets: vec![0], indices: Vec::new(), weights: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        self.offsets.truncate(1);
+        self.indices.clear();
+        self.weights.clear();
+    }
+
+    /// The indices and weights of a list.
+    #[inline(always)]
+    pub fn get(&self, list: usize) -> (&[u32], &[T]) {
+        let range = self.offsets[list] as usize..self.offsets[list + 1] as usize;
+        (&self.indices[range.clone()], &self.weights[range])
+    }
+
+    /// How many lists there are.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is no list.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Which attributes' weights a step moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// None: there is no backward pass.
+    None,
+    /// Those that occur in the batch.
+    Touched,
+    /// All.
+    All,
+}
+
+impl<T: Real> Inputs<T> {
+    /// Room for inputs of these features.
+    pub fn new(features: &Features) -> Self {
+        match features {
+            Features::Dense(matrix) => Inputs::Dense(Matrix::zeros(0, matrix.columns())),
+            Features::Sparse(attributes) => Inputs::Sparse {
+                rows: Lists::empty(),
+                columns: Lists::empty(),
+                touched: Vec::new(),
+                counts: vec![0; attributes.width()],
+            },
+        }
+    }
+
+    /// Takes up the attributes of `nodes`. `features` must be those it was made for.
+    pub fn gather(&mut self, features: &Features, nodes: &[NodeId], dropout: Option<Dropout>, columns: Columns) {
+        match (self, features) {
+            (Inputs::Dense(matrix), Features::Dense(all)) => gather_dense(matrix, all, nodes, dropout),
+            (Inputs::Sparse { rows, columns: lists, touched, counts }, Features::Sparse(all)) => {
+                gather_sparse(rows, all, nodes, dropout);
+                transpose(rows, columns, lists, touched, counts);
+            }
+            _ => unreachable!("inputs belong to the features they were made for"),
+        }
+    }
+}
+
+fn gather_dense<T: Real>(out: &mut Matrix<T>, all: &Matrix<f32>, nodes: &[NodeId], dropout: Option<Dropout>) {
+    out.resize_rows(nodes.len());
+    let width = out.row_chunks();
+    let tasks = out.chunks_mut().par_chunks_mut(ROWS_PER_TASK * width).zip(nodes.par_chunks(ROWS_PER_TASK));
+    tasks.enumerate().for_each(|(task, (rows, nodes))| {
+        for (index, (row, &node)) in rows.chunks_exact_mut(width).zip(nodes).enumerate() {
+            for (out, chunk) in row.iter_mut().zip(all.chunk_row(node as usize)) {
+                out.0 = chunk.0.map(|value| T::of(f64::from(value)));
+            }
+            if let Some(dropout) = dropout {
+                keep_at_random(row, dropout.attributes, dropout.seed(0, task * ROWS_PER_TASK + index));
+            }
+        }
+    });
+}
+
+fn gather_sparse<T: Real>(out: &mut Lists<T>, all: &Attributes, nodes: &[NodeId], dropout: Option<Dropout>) {
+    out.clear();
+    let share = dropout.map_or(0.0, |dropout| dropout.attributes);
+    for (place, &node) in nodes.iter().enumerate() {
+        let (columns, values) = all.row(node);
+        match dropout {
+            Some(dropout) if share > 0.0 => {
+                drop_entries(out, columns, values, share, dropout.seed(0, place));
+            }
+            _ => {
+                out.indices.extend_from_slice(columns);
+                out.weights.extend(values.iter().map(|value| T::of(f64::from(*value))));
+            }
+        }
+        out.offsets.push(out.indices.len() as u32);
+    }
+}
+
+/// Keeps entries with probability `1 − share` and divides them by it.
+fn drop_entries<T: Real>(out: &mut Lists<T>, columns: &[u32], values: &[f32], share: f32, seed: u64) {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let threshold = ((1.0 - kept_share(share)) * 65_536.0) as u64;
+    let scale = 1.0 / kept_share(share);
+    // Every entry is written at the end and stays if it is kept: no branch that cannot be foretold.
+    let start = out.indices.len();
+    out.indices.resize(start + columns.len(), 0);
+    out.weights.resize(start + columns.len(), T::ZERO);
+    let (indices, weights) = (&mut out.indices[start..], &mut out.weights[start..]);
+    let mut kept = 0;
+    for (columns, values) in columns.chunks(4).zip(values.chunks(4)) {
+        let mut bits = random.next_u64();
+        for (&column, &value) in columns.iter().zip(values) {
+            indices[kept] = column;
+            weights[kept] = T::of(f64::from(value) * scale);
+            kept += usize::from(bits & 0xFFFF >= threshold);
+            bits >>= 16;
+        }
+    }
+    out.indices.truncate(start + kept);
+    out.weights.truncate(start + kept);
+}
+
+/// Counting sort of the entries by column; rows stay in order within a column.
+fn transpose<T: Real>(
+    rows: &Lists<T>,
+    wanted: Columns,
+    columns: &mut Lists<T>,
+    touched: &mut Vec<u32>,
+    counts: &mut [u32],
+) {
+    touched.clear();
+    columns.clear();
+    if wanted == Columns::None {
+        return;
+    }
+    for &column in &rows.indices {
+        counts[column as usize] += 1;
+    }
+    let all = 0..counts.len() as u32;
+    if wanted == Columns::All {
+        touched.extend(all);
+    } else if rows.indices.len() >= counts.len() / 8 {
+        touched.extend(all.filter(|&column| counts[column as usize] > 0));
+    } else {
+        touched.extend_from_slice(&rows.indices);
+        touched.sort_unstable();
+        touched.dedup();
+    }
+    let mut start = 0;
+    for &column in touched.iter() {
+        let count = &mut counts[column as usize];
+        let end = start + *count;
+        *count = start;
+        columns.offsets.push(end);
+        start = end;
+    }
+    columns.indices.resize(rows.indices.len(), 0);
+    columns.weights.resize(rows.indices.len(), T::ZERO);
+    for row in 0..rows.len() {
+        let (indices, weights) = rows.get(row);
+        for (&column, &weight) in indices.iter().zip(weights) {
+            let slot = &mut counts[column as usize];
+            columns.indices[*slot as usize] = row as u32;
+            columns.weights[*slot as usize] = weight;
+            *slot += 1;
+        }
+    }
+    for &column in touched.iter() {
+        counts[column as usize] = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attributes() -> Attributes {
+        let rows = (0..40_u32).map(|row| (0..50).filter(|c| (c * row) % 7 == 3).map(|c| (c, 1.0 + c as f32)).collect());
+        Attributes::from_rows(50, &rows.collect::<Vec<_>>()).unwrap()
+    }
+
+    fn entries(lists: &Lists<f32>, name: impl Fn(usize) -> u32, swap: bool) -> Vec<(u32, u32, u32)> {
+        let mut all: Vec<_> = (0..lists.len())
+            .flat_map(|list| {
+                let (indices, weights) = lists.get(list);
+                let pairs = indices.iter().zip(weights).map(|(&index, weight)| (index, weight.to_bits()));
+                pairs
+                    .map(|(index, weight)| if swap { (index, name(list), weight) } else { (name(list), index, weight) })
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn columns_hold_the_same_entries_as_rows() {
+        let features = Features::new(&attributes(), Scaling::Unit);
+        for (share, wanted) in [(0.0, Columns::Touched), (0.4, Columns::Touched), (0.4, Columns::All)] {
+            let mut inputs = Inputs::<f32>::new(&features);
+            let dropout = Dropout { attributes: share, ..Dropout::none(5) };
+            for nodes in [vec![3, 4, 9, 30], vec![1, 2], (0..40).collect()] {
+                inputs.gather(&features, &nodes, Some(dropout), wanted);
+                let Inputs::Sparse { rows, columns, touched, .. } = &inputs else { panic!("sparse") };
+                let by_row = entries(rows, |row| row as u32, false);
+                let by_column = entries(columns, |column| touched[column], true);
+                assert_eq!(by_row, by_column);
+                assert_eq!(wanted == Columns::All, touched.len() == 50);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_scaled_to_length_one_and_empty_rows_stay_empty() {
+        let Features::Sparse(scaled) = Features::new(&attributes(), Scaling::Unit) else { panic!("sparse") };
+        for row in 0..40 {
+            let (_, values) = scaled.row(row);
+            let square: f32 = values.iter().map(|v| v * v).sum();
+            assert!(values.is_empty() || (square - 1.0).abs() < 1e-6);
+        }
+        assert!(scaled.row(0).0.is_empty());
+    }
+
+    #[test]
+    fn dropped_entries_are_a_share_of_all_and_the_sum_is_kept() {
+        let rows = vec![(0..1000).map(|column| (column, 1.0)).collect::<Vec<_>>(); 20];
+        let all = Attributes::from_rows(10_000, &rows).unwrap();
+        let mut lists = Lists::<f32>::empty();
+        let nodes: Vec<NodeId> = (0..20).collect();
+        gather_sparse(&mut lists, &all, &nodes, Some(Dropout { attributes: 0.3, ..Dropout::none(1) }));
+        let kept = lists.indices.len() as f32 / 20_000.0;
+        let sum = lists.weights.iter().sum::<f32>() / 20_000.0;
+        assert!((kept - 0.7).abs() < 0.02 && (sum - 1.0).abs() < 0.03, "{kept} {sum}");
+    }
+}
