@@ -116,8 +116,8 @@ fn inverse_document_frequencies(view: &TrainView) -> Vec<f64> {
 
 /// Σ w x y / (|x| |y|), |x|² = Σ w x², with one weight per column.
 ///
-/// Both ways of scoring add the same terms in the same order (a product of two `f32` is exact in `f64`), so that they
-/// agree to the bit and do not depend on the order of the two nodes.
+/// All ways of scoring add the same terms in the same order (a product of two `f32` is exact in `f64`, and a term of zero
+/// changes nothing), so that they agree to the bit and do not depend on the order of the two nodes.
 struct WeightedCosine<'a> {
     attributes: &'a Attributes,
     weights: Vec<f64>,
@@ -153,6 +153,32 @@ impl<'a> WeightedCosine<'a> {
         sum
     }
 
+    /// The scores of pairs with the same source. `scratch` is zero in every column, before and after.
+    fn scores_of_group(&self, scratch: &mut [f64], pairs: &[(NodeId, NodeId)]) -> Vec<f32> {
+        let [first, _, ..] = pairs else {
+            return pairs.iter().map(|&(a, b)| self.cosine(self.dot(a, b), a, b)).collect();
+        };
+        let (columns, values) = self.attributes.row(first.0);
+        for (&column, &value) in columns.iter().zip(values) {
+            scratch[column as usize] = f64::from(value);
+        }
+        let scores = pairs.iter().map(|&(a, b)| self.cosine(self.dot_with(scratch, b), a, b)).collect();
+        for &column in columns {
+            scratch[column as usize] = 0.0;
+        }
+        scores
+    }
+
+    /// The dot product of a row written out in full with a node's.
+    fn dot_with(&self, full: &[f64], node: NodeId) -> f64 {
+        let (columns, values) = self.attributes.row(node);
+        let mut sum = 0.0;
+        for (&column, &value) in columns.iter().zip(values) {
+            sum += self.weights[column as usize] * (full[column as usize] * f64::from(value));
+        }
+        sum
+    }
+
     /// The dot product of a node with every node: only entries that both have are touched.
     fn dots(&self, source: NodeId) -> Vec<f64> {
         let by_column = self.by_column.get_or_init(|| ByColumn::new(self.attributes));
@@ -176,7 +202,9 @@ impl<'a> WeightedCosine<'a> {
 
 impl Scorer for WeightedCosine<'_> {
     fn scores(&self, pairs: &[(NodeId, NodeId)]) -> Vec<f32> {
-        pairs.par_iter().map(|&(a, b)| self.cosine(self.dot(a, b), a, b)).collect()
+        let groups = pairs.par_chunk_by(|a, b| a.0 == b.0);
+        let score = |scratch: &mut Vec<f64>, group: &[(NodeId, NodeId)]| self.scores_of_group(scratch, group);
+        groups.map_init(|| vec![0.0; self.weights.len()], score).collect::<Vec<_>>().concat()
     }
 
     fn scores_against(&self, source: NodeId, candidates: &[NodeId], out: &mut [f32]) {
@@ -265,6 +293,7 @@ mod tests {
         let pairs = all_pairs(dense.len());
         let scores = scorer.scores(&pairs);
         for (&(a, b), &score) in pairs.iter().zip(&scores) {
+            assert_eq!(scorer.scores(&[(a, b)]), [score], "{a} {b} alone");
             let naive = naive_cosine(&dense[a as usize], &dense[b as usize]);
             assert!((f64::from(score) - naive).abs() < 1e-6, "{a} {b}: {score} {naive}");
             assert_eq!(score, scores[b as usize * dense.len() + a as usize], "{a} {b} in either order");
@@ -304,6 +333,21 @@ mod tests {
         let pairs = [(0, 0), (0, 1), (1, 0), (1, 1)];
         assert_eq!(Cosine::new(&view).scores(&pairs), [0.0, 0.0, 0.0, 1.0]);
         assert_eq!(TfIdf::new(&view).scores(&pairs), [0.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn few_candidates_score_as_many_do() {
+        let rows: Vec<_> =
+            (1..=40).map(|node| (1..=WIDTH).map(|column| (node * column % 5) as f32).collect()).collect();
+        let attributes = attributes(&rows);
+        let graph = Graph::from_links(40, []);
+        let cosine = Cosine::new(&TrainView::whole(&graph, &attributes, &[true; 40]));
+        let (mut all, mut one) = ([0.0; 40], [0.0]);
+        cosine.scores_against(3, &(0..40).collect::<Vec<_>>(), &mut all);
+        for candidate in 0..40 {
+            cosine.scores_against(3, &[candidate], &mut one);
+            assert_eq!(one[0], all[candidate as usize]);
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::metrics::{Ordered, Totals};
+use super::metrics::Ordered;
 use super::{MetricError, Ranks};
 use crate::graph::NodeId;
 use crate::split::Pair;
@@ -99,8 +99,8 @@ impl Compared for ComparedScores {
         let value = |method: &Ordered| {
             let totals = method.totals(|pair| weights[self.owner[pair] as usize]);
             match self.metric {
-                Metric::Auc => Totals::auc(&totals),
-                Metric::AveragePrecision => Totals::average_precision(&totals),
+                Metric::Auc => totals.auc(),
+                Metric::AveragePrecision => totals.average_precision(),
             }
         };
         Some(value(&self.first)? - value(&self.second)?)
@@ -214,8 +214,8 @@ fn two_sided_p(differences: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::Scorer;
     use crate::evaluate::baselines::Random;
+    use crate::evaluate::{RankingQuery, Scorer};
 
     /// 40 new nodes with 6 pairs each, and a score that follows the truth as closely as `signal` says.
     fn scored(split: u64, signal: f32) -> (Vec<Pair>, Vec<f32>) {
@@ -279,6 +279,20 @@ mod tests {
             crate::evaluate::auc(&scores, &linked).unwrap().unwrap()
         };
         assert_eq!(compared.difference(&weights), Some(repeated(&first) - repeated(&second)));
+    }
+
+    #[test]
+    fn ranks_are_compared_by_their_mrr() {
+        let query = |source| RankingQuery { source, targets: vec![50 + source, 70 + source % 3], exclude: vec![] };
+        let queries: Vec<_> = (0..20).map(query).collect();
+        let candidates: Vec<_> = (50..90).collect();
+        let ranks = |seed, queries| Ranks::measure(&Random::new(seed), queries, &candidates).unwrap();
+        let (first, second) = (ranks(1, &queries[..]), ranks(2, &queries[..]));
+        let found = Bootstrap::default().compare(&[ComparedRanks::new(&first, &second).unwrap()]).unwrap();
+        assert!((found.difference - (first.mrr().unwrap() - second.mrr().unwrap())).abs() < 1e-12);
+        assert!(found.interval.0 < found.difference && found.difference < found.interval.1, "{found:?}");
+        let fewer = ComparedRanks::new(&first, &ranks(2, &queries[..19]));
+        assert_eq!(fewer.err(), Some(MetricError::QueriesDiffer { query: 19 }));
     }
 
     #[test]

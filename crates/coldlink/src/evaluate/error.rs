@@ -49,8 +49,8 @@ pub enum MetricError {
         /// Which query, counted from 0.
         query: usize,
     },
-    /// A split to compare methods on has no linked or no unlinked pairs, so that the metric does not exist.
-    #[error("split {split} lacks linked or unlinked pairs")]
+    /// A split to compare methods on has no linked or no unlinked pairs (or no targets), so that there is no metric.
+    #[error("split {split} has too few pairs or targets for the metric to exist")]
     OneClass {
         /// Which split, counted from 0.
         split: usize,
