@@ -1,0 +1,225 @@
+//! Where true links stand among all candidates: MRR and Hits@k.
+
+use rayon::prelude::*;
+
+use super::{MetricError, Scorer};
+use crate::graph::NodeId;
+use crate::split::TrainView;
+
+/// One node whose true links are to be found among the candidates.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RankingQuery {
+    /// The node that asks.
+    pub source: NodeId,
+    /// Its links to be found; each is ranked without the others.
+    pub targets: Vec<NodeId>,
+    /// Its other known links: neither ranked nor counted against a target. May name nodes that are no candidates.
+    pub exclude: Vec<NodeId>,
+}
+
+/// Which nodes a query is ranked against: all seen ones where nodes are hidden, all nodes where only links are.
+pub fn candidates(view: &TrainView) -> Vec<NodeId> {
+    let nodes = view.graph().nodes() as NodeId;
+    let inductive = (0..nodes).any(|node| !view.is_visible(node));
+    if inductive { view.seen() } else { (0..nodes).collect() }
+}
+
+/// The rank of each target of each query, 1 being the best.
+///
+/// As OGB's `_eval_mrr` for ogbl-citation2: the mean of the optimistic and the pessimistic rank among the candidates
+/// that are neither the source nor another true link.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranks {
+    sources: Vec<NodeId>,
+    /// For each query, the rank of each target in its order.
+    ranks: Vec<Vec<f64>>,
+}
+
+impl Ranks {
+    /// Ranks the targets of each query among the candidates, in any order and each counted once.
+    pub fn measure(
+        scorer: &(impl Scorer + ?Sized),
+        queries: &[RankingQuery],
+        candidates: &[NodeId],
+    ) -> Result<Self, MetricError> {
+        let mut candidates = candidates.to_vec();
+        candidates.par_sort_unstable();
+        candidates.dedup();
+        let rank = |scores: &mut Vec<f32>, query: &RankingQuery| {
+            scorer.scores_against(query.source, &candidates, scores);
+            rank_targets(query, &candidates, scores)
+        };
+        let ranks = queries.par_iter().map_init(|| vec![0.0; candidates.len()], rank);
+        // Not collected into a `Result` at once: which of several errors that keeps depends on the threads.
+        let ranks = ranks.collect::<Vec<_>>().into_iter().collect::<Result<_, _>>()?;
+        Ok(Ranks { sources: queries.iter().map(|query| query.source).collect(), ranks })
+    }
+
+    /// The ranks of each query with its source, in the order of the queries.
+    pub fn per_query(&self) -> impl Iterator<Item = (NodeId, &[f64])> {
+        self.sources.iter().copied().zip(self.ranks.iter().map(Vec::as_slice))
+    }
+
+    /// How many targets were ranked.
+    pub fn targets(&self) -> usize {
+        self.ranks.iter().map(Vec::len).sum()
+    }
+
+    /// The mean of 1 / rank over all targets; `None` when there are none.
+    pub fn mrr(&self) -> Option<f64> {
+        self.mean(|rank| 1.0 / rank)
+    }
+
+    /// The share of targets that rank among the first `k`; `None` when there are none.
+    pub fn hits(&self, k: usize) -> Option<f64> {
+        self.mean(|rank| f64::from(rank <= k as f64))
+    }
+
+    fn mean(&self, value: impl Fn(f64) -> f64) -> Option<f64> {
+        let targets = self.targets();
+        let sum: f64 = self.ranks.iter().flatten().map(|&rank| value(rank)).sum();
+        (targets > 0).then(|| sum / targets as f64)
+    }
+}
+
+/// Counts, for each distinct score of a target, the candidates above it and beside it: a look at each candidate and a
+/// search among the targets.
+fn rank_targets(query: &RankingQuery, candidates: &[NodeId], scores: &[f32]) -> Result<Vec<f64>, MetricError> {
+    let source_node = query.source;
+    if let Some(place) = scores.iter().position(|score| score.is_nan()) {
+        return Err(MetricError::PairNotANumber { source_node, target: candidates[place] });
+    }
+    let score_of = |node: &NodeId| candidates.binary_search(node).ok().map(|place| scores[place]);
+    let score_of_target =
+        |&target: &NodeId| score_of(&target).ok_or(MetricError::NotACandidate { source_node, target });
+    let targets = query.targets.iter().map(score_of_target).collect::<Result<Vec<f32>, _>>()?;
+
+    let mut counts = Counts::new(&targets);
+    for &score in scores {
+        *counts.slot(score) += 1;
+    }
+    let mut filtered: Vec<_> = [&query.targets[..], &query.exclude, &[source_node]].concat();
+    filtered.sort_unstable();
+    filtered.dedup();
+    for score in filtered.iter().filter_map(score_of) {
+        *counts.slot(score) -= 1;
+    }
+    let ranks = counts.ranks();
+    let rank_of = |&score: &f32| ranks[counts.levels.partition_point(|&level| level > score)];
+    Ok(targets.iter().map(rank_of).collect())
+}
+
+/// How many candidates score above, at and between the distinct scores of the targets.
+struct Counts {
+    /// The targets' distinct scores, highest first.
+    levels: Vec<f32>,
+    /// Above level 0, at level 0, between levels 0 and 1, at level 1, …, below the last.
+    slots: Vec<usize>,
+}
+
+impl Counts {
+    fn new(targets: &[f32]) -> Self {
+        let mut levels = targets.to_vec();
+        levels.sort_unstable_by(|a, b| b.total_cmp(a));
+        levels.dedup();
+        let slots = vec![0; 2 * levels.len() + 1];
+        Counts { levels, slots }
+    }
+
+    fn slot(&mut self, score: f32) -> &mut usize {
+        let level = self.levels.partition_point(|&level| level > score);
+        let tied = self.levels.get(level) == Some(&score);
+        &mut self.slots[2 * level + usize::from(tied)]
+    }
+
+    /// The rank of a target at each level.
+    fn ranks(&self) -> Vec<f64> {
+        let mut above = 0;
+        let rank = |slots: &[usize]| {
+            let optimistic = above + slots[0];
+            let pessimistic = optimistic + slots[1];
+            above = pessimistic;
+            (optimistic + pessimistic) as f64 / 2.0 + 1.0
+        };
+        self.slots.chunks_exact(2).map(rank).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Scores every pair by its target alone.
+    struct ByTarget(Vec<f32>);
+
+    impl Scorer for ByTarget {
+        fn scores(&self, pairs: &[(NodeId, NodeId)]) -> Vec<f32> {
+            pairs.iter().map(|pair| self.0[pair.1 as usize]).collect()
+        }
+    }
+
+    fn ranks(scores: &[f32], query: &RankingQuery) -> Result<Vec<f64>, MetricError> {
+        let candidates: Vec<_> = (0..scores.len() as NodeId).collect();
+        let ranks = Ranks::measure(&ByTarget(scores.to_vec()), std::slice::from_ref(query), &candidates)?;
+        Ok(ranks.ranks.concat())
+    }
+
+    fn query(source: NodeId, targets: &[NodeId], exclude: &[NodeId]) -> RankingQuery {
+        RankingQuery { source, targets: targets.to_vec(), exclude: exclude.to_vec() }
+    }
+
+    #[test]
+    fn a_tie_takes_the_middle_rank() {
+        assert_eq!(ranks(&[0.0, 5.0, 5.0, 5.0, 9.0], &query(0, &[2], &[])), Ok(vec![3.0]));
+        assert_eq!(ranks(&[0.0, -0.0, 0.0], &query(2, &[0], &[])), Ok(vec![1.5]));
+    }
+
+    #[test]
+    fn other_true_links_and_the_source_do_not_count() {
+        assert_eq!(ranks(&[9.0, 8.0, 7.0, 6.0], &query(0, &[3, 2], &[1, 77])), Ok(vec![1.0, 1.0]));
+    }
+
+    #[test]
+    fn hits_and_mrr_are_means_over_targets() {
+        let ranks = Ranks { sources: vec![4, 5], ranks: vec![vec![1.0, 4.0], vec![10.5]] };
+        assert_eq!(ranks.hits(1), Some(1.0 / 3.0));
+        assert_eq!(ranks.hits(10), Some(2.0 / 3.0));
+        assert_eq!(ranks.mrr(), Some((1.0 + 0.25 + 1.0 / 10.5) / 3.0));
+        assert_eq!(Ranks::default().mrr(), None);
+    }
+
+    #[test]
+    fn a_target_that_is_no_candidate_and_nan_are_errors() {
+        let strange = Err(MetricError::NotACandidate { source_node: 0, target: 9 });
+        assert_eq!(ranks(&[1.0, 2.0], &query(0, &[9], &[])), strange);
+        let nan = Err(MetricError::PairNotANumber { source_node: 0, target: 1 });
+        assert_eq!(ranks(&[1.0, f32::NAN], &query(0, &[0], &[])), nan);
+    }
+
+    /// OGB's `_eval_mrr`, target by target.
+    fn naive(scores: &[f32], query: &RankingQuery) -> Vec<f64> {
+        let counts =
+            |node: &NodeId| *node != query.source && !query.targets.contains(node) && !query.exclude.contains(node);
+        let rank = |&target: &NodeId| {
+            let negatives = || (0..scores.len() as NodeId).filter(counts).map(|node| scores[node as usize]);
+            let positive = scores[target as usize];
+            let optimistic = negatives().filter(|&score| score > positive).count();
+            let pessimistic = negatives().filter(|&score| score >= positive).count();
+            0.5 * (optimistic + pessimistic) as f64 + 1.0
+        };
+        query.targets.iter().map(rank).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn ranks_equal_their_definition(
+            scores in prop::collection::vec((0_i8..8).prop_map(f32::from), 12),
+            targets in prop::collection::vec(1_u32..12, 0..6),
+            exclude in prop::collection::vec(0_u32..12, 0..6),
+        ) {
+            let query = query(0, &targets, &exclude);
+            prop_assert_eq!(ranks(&scores, &query).unwrap(), naive(&scores, &query));
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! One evaluation over several seeds, as it is printed and written.
+
+use serde::Serialize;
+
+use super::baselines::{Cosine, Degree, Random, TfIdf};
+use super::{Measures, MetricError, RankingQuery, Ranks, Scorer, candidates};
+use crate::graph::NodeId;
+use crate::split::{Pair, PairKind, Protocol, TrainView, Validation};
+
+/// What a scorer is measured on: one split's test set.
+#[derive(Clone, Copy)]
+pub struct Test<'a> {
+    /// The test pairs.
+    pub pairs: &'a [Pair],
+    /// The nodes whose links are looked for among all candidates; none where no ranking is wanted.
+    pub queries: &'a [RankingQuery],
+    /// What the scorer was trained on (for a refitted model: the refit's), which decides who is new.
+    pub view: TrainView<'a>,
+    /// Whether the baselines are ranked as well, which takes longer than their scores.
+    pub rank_baselines: bool,
+}
+
+/// How a measured model came to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Run {
+    /// Of the split, or of the initialisation where the split is given.
+    pub seed: u64,
+    /// Steps of the final model.
+    pub steps: usize,
+    /// Wall time of the training.
+    pub train_seconds: f64,
+}
+
+/// The cut-offs of [`Hits`].
+pub const HITS: [usize; 4] = [1, 10, 50, 100];
+
+/// The share of true links among the first k candidates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Hits {
+    /// Among the first.
+    #[serde(rename = "hits@1")]
+    pub at_1: Option<f64>,
+    /// Among the first 10.
+    #[serde(rename = "hits@10")]
+    pub at_10: Option<f64>,
+    /// Among the first 50.
+    #[serde(rename = "hits@50")]
+    pub at_50: Option<f64>,
+    /// Among the first 100.
+    #[serde(rename = "hits@100")]
+    pub at_100: Option<f64>,
+}
+
+impl Hits {
+    fn each(hits: impl FnMut(usize) -> Option<f64>) -> Self {
+        let [at_1, at_10, at_50, at_100] = HITS.map(hits);
+        Hits { at_1, at_10, at_50, at_100 }
+    }
+
+    /// The share for one of [`HITS`], `None` for any other.
+    pub fn at(&self, k: usize) -> Option<f64> {
+        match k {
+            1 => self.at_1,
+            10 => self.at_10,
+            50 => self.at_50,
+            100 => self.at_100,
+            _ => None,
+        }
+    }
+}
+
+/// Every metric of one scorer on one test set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Metrics<N = usize> {
+    /// Over all pairs. Where kinds differ in prevalence, this rewards knowing the kind.
+    #[serde(flatten)]
+    pub pooled: Measures<N>,
+    /// The mean reciprocal rank; `None` without queries.
+    pub mrr: Option<f64>,
+    /// `None` without queries.
+    #[serde(flatten)]
+    pub hits: Hits,
+    /// Pairs of a new and a seen node; `None` where no node is hidden.
+    pub new_old: Option<Measures<N>>,
+    /// Pairs of two new nodes; `None` where no node is hidden.
+    pub new_new: Option<Measures<N>>,
+}
+
+/// The mean or the standard deviation of every metric over seeds.
+pub type Summary = Metrics<Option<f64>>;
+
+/// One seed's measurement.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SeedResult {
+    /// How the model came to be.
+    #[serde(flatten)]
+    pub run: Run,
+    /// What it scores.
+    #[serde(flatten)]
+    pub metrics: Metrics,
+    /// What the trivial scorers score on the same pairs.
+    #[serde(skip)]
+    pub baselines: BaselineTable<BaselineResult>,
+    /// The score of each test pair, for a comparison with another method.
+    #[serde(skip)]
+    pub scores: Vec<f32>,
+    /// The rank of each target, for a comparison with another method.
+    #[serde(skip)]
+    pub ranks: Ranks,
+}
+
+impl SeedResult {
+    /// Measures a scorer, and the baselines beside it.
+    pub fn measure(run: Run, scorer: &(impl Scorer + ?Sized), test: &Test) -> Result<Self, MetricError> {
+        test.check()?;
+        let candidates = candidates(&test.view);
+        let scores = test.scores(scorer);
+        let ranks = Ranks::measure(scorer, test.queries, &candidates)?;
+        let kind = |kind| test.measures_of_kind(kind, &scores).transpose();
+        let metrics = Metrics {
+            pooled: test.measures(&scores)?,
+            mrr: ranks.mrr(),
+            hits: Hits::each(|k| ranks.hits(k)),
+            new_old: kind(PairKind::NewOld)?,
+            new_new: kind(PairKind::NewNew)?,
+        };
+        let baselines = BaselineTable::measure(run.seed, test, &candidates)?;
+        Ok(SeedResult { run, metrics, baselines, scores, ranks })
+    }
+}
+
+impl Test<'_> {
+    fn check(&self) -> Result<(), MetricError> {
+        let nodes = self.view.graph().nodes();
+        let ends = self.pairs.iter().flat_map(|pair| [pair.source, pair.target]);
+        let asked = self.queries.iter().flat_map(|query| query.targets.iter().copied().chain([query.source]));
+        let unknown = ends.chain(asked).find(|&node| node as usize >= nodes);
+        unknown.map_or(Ok(()), |node| Err(MetricError::UnknownNode { node, nodes }))
+    }
+
+    fn scores(&self, scorer: &(impl Scorer + ?Sized)) -> Vec<f32> {
+        let ends: Vec<_> = self.pairs.iter().map(|pair| (pair.source, pair.target)).collect();
+        scorer.scores(&ends)
+    }
+
+    fn measures(&self, scores: &[f32]) -> Result<Measures, MetricError> {
+        Measures::of(scores, &self.pairs.iter().map(|pair| pair.linked).collect::<Vec<_>>())
+    }
+
+    /// `None` where no node is hidden: a visible node without a training link is not a new one.
+    fn measures_of_kind(&self, kind: PairKind, scores: &[f32]) -> Option<Result<Measures, MetricError>> {
+        let nodes = self.view.graph().nodes() as NodeId;
+        (0..nodes).any(|node| !self.view.is_visible(node)).then(|| {
+            let of_kind = self.pairs.iter().zip(scores).filter(|(pair, _)| self.view.kind(**pair) == kind);
+            let (scores, linked): (Vec<_>, Vec<_>) = of_kind.map(|(pair, &score)| (score, pair.linked)).unzip();
+            Measures::of(&scores, &linked)
+        })
+    }
+}
+
+/// One entry for each trivial scorer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct BaselineTable<T> {
+    /// See [`Random`].
+    pub random: T,
+    /// See [`Degree`].
+    pub degree: T,
+    /// See [`Cosine`].
+    pub cosine: T,
+    /// See [`TfIdf`].
+    pub tfidf: T,
+}
+
+/// One baseline on one test set.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BaselineResult {
+    /// Over all pairs.
+    pub measures: Measures,
+    /// The mean reciprocal rank, when asked for.
+    pub mrr: Option<f64>,
+    /// Hits@10, when asked for.
+    pub hits_at_10: Option<f64>,
+}
+
+impl BaselineTable<BaselineResult> {
+    fn measure(seed: u64, test: &Test, candidates: &[NodeId]) -> Result<Self, MetricError> {
+        let queries = if test.rank_baselines { test.queries } else { &[] };
+        let result = |scorer: &dyn Scorer| -> Result<BaselineResult, MetricError> {
+            let ranks = Ranks::measure(scorer, queries, candidates)?;
+            let measures = test.measures(&test.scores(scorer))?;
+            Ok(BaselineResult { measures, mrr: ranks.mrr(), hits_at_10: ranks.hits(10) })
+        };
+        Ok(BaselineTable {
+            random: result(&Random::new(seed))?,
+            degree: result(&Degree::new(&test.view))?,
+            cosine: result(&Cosine::new(&test.view))?,
+            tfidf: result(&TfIdf::new(&test.view))?,
+        })
+    }
+}
+
+/// A baseline over all seeds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct BaselineSummary {
+    /// The mean AUC.
+    pub auc: Option<f64>,
+    /// The mean average precision.
+    pub ap: Option<f64>,
+    /// The mean prevalence, without which the average precision cannot be read.
+    pub prevalence: Option<f64>,
+    /// The standard deviation of the AUC.
+    pub auc_sd: Option<f64>,
+    /// The standard deviation of the average precision.
+    pub ap_sd: Option<f64>,
+    /// The mean MRR, when asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mrr: Option<f64>,
+    /// The mean Hits@10, when asked for.
+    #[serde(rename = "hits@10", skip_serializing_if = "Option::is_none")]
+    pub hits_at_10: Option<f64>,
+}
+
+impl BaselineSummary {
+    fn of(results: &[BaselineResult]) -> Self {
+        let column = |field: fn(&BaselineResult) -> Option<f64>| results.iter().map(field);
+        BaselineSummary {
+            auc: mean(&mut column(|result| result.measures.auc)),
+            ap: mean(&mut column(|result| result.measures.ap)),
+            prevalence: mean(&mut column(|result| result.measures.prevalence)),
+            auc_sd: deviation(&mut column(|result| result.measures.auc)),
+            ap_sd: deviation(&mut column(|result| result.measures.ap)),
+            mrr: mean(&mut column(|result| result.mrr)),
+            hits_at_10: mean(&mut column(|result| result.hits_at_10)),
+        }
+    }
+}
+
+/// What the standard deviation over seeds is a deviation of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Deviation {
+    /// Each seed is another split.
+    Splits,
+    /// The split is given, so that only the initialisation differs.
+    Initialisation,
+}
+
+impl Deviation {
+    /// What differs between the seeds of a protocol.
+    pub fn of(protocol: &Protocol) -> Self {
+        match protocol {
+            Protocol::Files(_) => Deviation::Initialisation,
+            Protocol::Deal2020 | Protocol::Strict | Protocol::Transductive => Deviation::Splits,
+        }
+    }
+}
+
+/// What was evaluated, and how.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct About {
+    /// The dataset's name.
+    pub dataset: String,
+    /// The protocol's name, or the path of a split given as files.
+    pub protocol: String,
+    /// The settings' name.
+    pub preset: String,
+    /// What steps and settings were chosen on.
+    pub validation: Validation,
+    /// Nodes of the whole graph.
+    pub nodes: usize,
+    /// Undirected links of the whole graph.
+    pub edges: usize,
+    /// Columns of the attributes.
+    pub attributes: usize,
+    /// "passed", "passed with warnings" or "failed: …".
+    pub audit: String,
+    /// What `sd` measures.
+    pub deviation: Deviation,
+}
+
+/// One evaluation over several seeds.
+///
+/// A metric that some seed lacks (a class is missing from its test) is averaged over the others; the seed shows it as
+/// null.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// What was evaluated.
+    #[serde(flatten)]
+    pub about: About,
+    /// The mean share of linked pairs in the test.
+    pub prevalence: Option<f64>,
+    /// Each seed's result.
+    pub seeds: Vec<SeedResult>,
+    /// The mean over the seeds.
+    pub mean: Summary,
+    /// The standard deviation over the seeds (n − 1); null for a single one.
+    pub sd: Summary,
+    /// The trivial scorers on the same pairs.
+    pub baselines: BaselineTable<BaselineSummary>,
+}
+
+impl Report {
+    /// Puts the results of several seeds together.
+    pub fn from_seeds(about: About, seeds: Vec<SeedResult>) -> Self {
+        let metrics: Vec<_> = seeds.iter().map(|seed| seed.metrics).collect();
+        let mean = summarise(&metrics, mean);
+        let baseline = |pick: fn(&BaselineTable<BaselineResult>) -> BaselineResult| {
+            BaselineSummary::of(&seeds.iter().map(|seed| pick(&seed.baselines)).collect::<Vec<_>>())
+        };
+        let baselines = BaselineTable {
+            random: baseline(|table| table.random),
+            degree: baseline(|table| table.degree),
+            cosine: baseline(|table| table.cosine),
+            tfidf: baseline(|table| table.tfidf),
+        };
+        let prevalence = mean.pooled.prevalence;
+        Report { about, prevalence, mean, sd: summarise(&metrics, deviation), baselines, seeds }
+    }
+}
+
+/// A statistic over the seeds that have a value.
+type Statistic = fn(&mut dyn Iterator<Item = Option<f64>>) -> Option<f64>;
+
+fn summarise(metrics: &[Metrics], statistic: Statistic) -> Summary {
+    let hits = |k| statistic(&mut metrics.iter().map(|seed| seed.hits.at(k)));
+    let kind = |pick: fn(&Metrics) -> Option<Measures>| {
+        let of_kind: Vec<_> = metrics.iter().filter_map(pick).collect();
+        (!of_kind.is_empty()).then(|| summarise_measures(&of_kind, statistic))
+    };
+    Metrics {
+        pooled: summarise_measures(&metrics.iter().map(|seed| seed.pooled).collect::<Vec<_>>(), statistic),
+        mrr: statistic(&mut metrics.iter().map(|seed| seed.mrr)),
+        hits: Hits::each(hits),
+        new_old: kind(|seed| seed.new_old),
+        new_new: kind(|seed| seed.new_new),
+    }
+}
+
+fn summarise_measures(measures: &[Measures], statistic: Statistic) -> Measures<Option<f64>> {
+    let over = |field: fn(&Measures) -> Option<f64>| statistic(&mut measures.iter().map(field));
+    Measures {
+        auc: over(|measures| measures.auc),
+        ap: over(|measures| measures.ap),
+        prevalence: over(|measures| measures.prevalence),
+        pairs: over(|measures| Some(measures.pairs as f64)),
+    }
+}
+
+fn mean(values: &mut dyn Iterator<Item = Option<f64>>) -> Option<f64> {
+    let values: Vec<_> = values.flatten().collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The sample's standard deviation, with n − 1.
+fn deviation(values: &mut dyn Iterator<Item = Option<f64>>) -> Option<f64> {
+    let values: Vec<_> = values.collect();
+    let mean = mean(&mut values.iter().copied())?;
+    let values: Vec<_> = values.into_iter().flatten().collect();
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
+}
