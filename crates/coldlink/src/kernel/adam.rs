@@ -52,6 +52,12 @@ pub struct AdamStep<T> {
 }
 
 impl<T: Real> AdamStep<T> {
+    /// Moves nothing and leaves the gradient in the first moment: for checks of gradients.
+    pub fn gradient_only() -> Self {
+        let (zero, one) = (T::ZERO, T::ONE);
+        AdamStep { beta1: zero, rest1: one, beta2: zero, rest2: zero, rate: zero, epsilon: one, weight_decay: zero }
+    }
+
     /// Moves one row against its gradient. Rows that are not passed keep their weights and their moments.
     #[inline(always)]
     pub fn update<S: Simd<Scalar = T>>(
