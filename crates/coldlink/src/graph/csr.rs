@@ -119,7 +119,7 @@ impl Graph {
 }
 
 /// What was left out while a graph was built.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Tidied {
     /// Links from a node to itself.
     pub self_loops: usize,
