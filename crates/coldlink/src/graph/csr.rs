@@ -1,5 +1,7 @@
 //! The graph: undirected, as sorted rows of neighbours (CSR).
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::{Buffer, NodeId};
@@ -48,10 +50,37 @@ impl Graph {
         if !tidy {
             return Err("a row of neighbours is unsorted, out of range or has a self-loop");
         }
-        let symmetric = (0..nodes as NodeId)
+        let part = nodes.div_ceil(rayon::current_num_threads()).max(1);
+        let symmetric = (0..nodes)
             .into_par_iter()
-            .all(|node| self.neighbors(node).iter().all(|&other| self.has_link(other, node)));
+            .step_by(part)
+            .all(|start| self.is_symmetric_into(start..nodes.min(start + part)));
         symmetric.then_some(()).ok_or("a link stands in the row of one end only")
+    }
+
+    /// Whether the links from smaller nodes into `part` are exactly those from `part` to smaller nodes.
+    ///
+    /// Rows are sorted, so when smaller nodes come in order, each must be the next in the row of every larger
+    /// neighbour: one pass with a cursor per row instead of a search per link.
+    fn is_symmetric_into(&self, part: Range<usize>) -> bool {
+        let (offsets, neighbors): (&[u64], &[NodeId]) = (&self.offsets, &self.neighbors);
+        let mut cursors = offsets[part.clone()].to_vec();
+        for node in 0..part.end {
+            let row = &neighbors[offsets[node] as usize..offsets[node + 1] as usize];
+            let larger = row.partition_point(|&other| (other as usize) < part.start.max(node));
+            for &other in row[larger..].iter().take_while(|&&other| (other as usize) < part.end) {
+                let cursor = &mut cursors[other as usize - part.start];
+                if neighbors.get(*cursor as usize) != Some(&(node as NodeId)) {
+                    return false;
+                }
+                *cursor += 1;
+            }
+        }
+        // A cursor that left its row is found out here, which saves a look at the row's end for each link.
+        part.zip(cursors).all(|(node, cursor)| {
+            let rest = neighbors.get(cursor as usize..offsets[node + 1] as usize);
+            rest.is_some_and(|rest| rest.first().is_none_or(|&next| next as usize > node))
+        })
     }
 
     /// The number of nodes.
@@ -119,7 +148,7 @@ impl Graph {
 }
 
 /// What was left out while a graph was built.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Tidied {
     /// Links from a node to itself.
     pub self_loops: usize,
@@ -227,6 +256,8 @@ mod tests {
         };
         assert!(check(&[], &[]));
         assert!(check(&[0, 1, 1], &[1]), "one direction only");
+        assert!(check(&[0, 0, 1], &[0]), "the other direction only");
+        assert!(check(&[0, 1, 2, 3], &[1, 2, 0]), "a circle one way round");
         assert!(check(&[0, 1, 3], &[1, 0]), "offsets beyond the end");
         assert!(check(&[0, 2, 1, 2], &[1, 0]), "falling offsets");
         assert!(check(&[0, 1], &[0]), "self-loop");
@@ -234,6 +265,22 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_symmetry_check_agrees_with_a_search_for_every_link(links in prop::collection::vec((0_u32..6, 0_u32..6), 0..12)) {
+            let mut rows = vec![Vec::new(); 6];
+            for &(a, b) in links.iter().filter(|(a, b)| a != b) {
+                rows[a as usize].push(b);
+            }
+            let mut offsets = vec![0_u64];
+            for row in &mut rows {
+                row.sort_unstable();
+                row.dedup();
+                offsets.push(offsets.last().unwrap() + row.len() as u64);
+            }
+            let symmetric = (0..6).all(|a| rows[a].iter().all(|&b| rows[b as usize].contains(&(a as u32))));
+            prop_assert_eq!(Graph::from_parts(offsets.into(), rows.concat().into()).is_ok(), symmetric);
+        }
+
         #[test]
         fn any_links_make_a_sound_graph(links in prop::collection::vec((0_u32..20, 0_u32..20), 0..80)) {
             let graph = Graph::from_links(20, links.iter().copied());

@@ -1,6 +1,9 @@
 //! A graph with attributes and names: what loading yields.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Attributes, Graph, Names, Tidied};
+use crate::load::Schema;
 
 /// A graph, a row of attributes for each node, and the nodes' names.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,12 +16,14 @@ pub struct Dataset {
     pub attributes: Attributes,
     /// The names, one for each node of `graph`.
     pub names: Names,
+    /// How table columns became attributes, so that new rows become the same ones; `None` for formats without columns.
+    pub schema: Option<Schema>,
     /// What loading left out.
     pub notes: Notes,
 }
 
 /// What loading saw and left out; each is told to the user in one line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notes {
     /// Self-loops, duplicates and reciprocal links.
     pub tidied: Tidied,
@@ -28,4 +33,6 @@ pub struct Notes {
     pub weighted: bool,
     /// Links left out because an end has no row (only when asked for).
     pub unknown_ends: usize,
+    /// Columns of the node table that became no attribute: texts that nearly every row has to itself, or nothing at all.
+    pub ignored_columns: Vec<String>,
 }

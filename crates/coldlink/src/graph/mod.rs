@@ -12,7 +12,7 @@ pub use buffer::Buffer;
 pub use csr::{Graph, GraphBuilder, Tidied};
 pub use dataset::{Dataset, Notes};
 pub use distances::Distances;
-pub use names::{NameIndex, Names};
+pub use names::{NameIndex, Names, Texts};
 
 /// A node's number within a [`Dataset`]: its row in the attributes.
 pub type NodeId = u32;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::NodeId;
+use super::{Buffer, NodeId};
 
 /// What nodes are called outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,10 +11,15 @@ pub enum Names {
     /// 0, 1, 2, … up to a count: formats that know rows only.
     Numbered(usize),
     /// One text each (integers are kept as they were written).
-    Texts(Vec<Box<str>>),
+    Texts(Texts),
 }
 
 impl Names {
+    /// One name per node, in order.
+    pub fn from_texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Self {
+        Names::Texts(texts.into_iter().collect())
+    }
+
     /// How many nodes there are.
     pub fn len(&self) -> usize {
         match self {
@@ -32,7 +37,7 @@ impl Names {
     pub fn get(&self, node: NodeId) -> Cow<'_, str> {
         match self {
             Names::Numbered(_) => Cow::Owned(node.to_string()),
-            Names::Texts(texts) => Cow::Borrowed(&texts[node as usize]),
+            Names::Texts(texts) => Cow::Borrowed(texts.get(node as usize)),
         }
     }
 
@@ -41,9 +46,76 @@ impl Names {
         match self {
             Names::Numbered(count) => NameIndex::Numbered(*count),
             Names::Texts(texts) => {
-                NameIndex::Texts(texts.iter().enumerate().map(|(node, text)| (&**text, node as NodeId)).collect())
+                NameIndex::Texts(texts.iter().enumerate().map(|(node, text)| (text, node as NodeId)).collect())
             }
         }
+    }
+}
+
+/// Many texts in two arrays: a million of them open with a file instead of being allocated one by one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Texts {
+    offsets: Buffer<u64>,
+    bytes: Buffer<u8>,
+}
+
+impl Texts {
+    /// Texts from where each starts, with the end of the last, and their UTF-8 one after the other; or what is wrong.
+    pub fn from_parts(offsets: Buffer<u64>, bytes: Buffer<u8>) -> Result<Self, &'static str> {
+        let count = offsets.len().checked_sub(1).ok_or("the offsets are empty")?;
+        if offsets[0] != 0 || offsets[count] != bytes.len() as u64 {
+            return Err("the offsets do not span the texts");
+        }
+        if offsets.windows(2).any(|pair| pair[0] > pair[1]) {
+            return Err("the offsets fall");
+        }
+        let whole = std::str::from_utf8(&bytes).map_err(|_| "the texts are not UTF-8")?;
+        if !offsets.iter().all(|&offset| whole.is_char_boundary(offset as usize)) {
+            return Err("a text ends within a character");
+        }
+        Ok(Texts { offsets, bytes })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One of them.
+    pub fn get(&self, index: usize) -> &str {
+        let range = self.offsets[index] as usize..self.offsets[index + 1] as usize;
+        std::str::from_utf8(&self.bytes[range]).expect("checked where texts are made")
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// Where each starts, and the end of the last.
+    pub fn offsets(&self) -> &[u64] {
+        &self.offsets
+    }
+
+    /// The UTF-8 of all, one after the other.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl<T: AsRef<str>> FromIterator<T> for Texts {
+    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Self {
+        let (mut offsets, mut bytes) = (vec![0], Vec::new());
+        for text in texts {
+            bytes.extend_from_slice(text.as_ref().as_bytes());
+            offsets.push(bytes.len() as u64);
+        }
+        Texts { offsets: offsets.into(), bytes: bytes.into() }
     }
 }
 
@@ -62,5 +134,35 @@ impl NameIndex<'_> {
             NameIndex::Numbered(count) => name.parse::<NodeId>().ok().filter(|&node| (node as usize) < *count),
             NameIndex::Texts(index) => index.get(name).copied(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_leads_to_its_node_and_back() {
+        let names = Names::from_texts(["p1", "", "übung"]);
+        assert_eq!((names.len(), names.get(2), names.get(1)), (3, "übung".into(), "".into()));
+        assert_eq!((names.index().find("übung"), names.index().find("p2")), (Some(2), None));
+        let numbered = Names::Numbered(3);
+        assert_eq!(
+            (numbered.get(2), numbered.index().find("2"), numbered.index().find("3")),
+            ("2".into(), Some(2), None)
+        );
+    }
+
+    #[test]
+    fn arrays_that_are_no_texts_are_refused() {
+        let check =
+            |offsets: &[u64], bytes: &[u8]| Texts::from_parts(offsets.to_vec().into(), bytes.to_vec().into()).is_err();
+        assert!(!check(&[0, 1, 3], "aü".as_bytes()));
+        assert!(check(&[], b""));
+        assert!(check(&[0, 1], b"ab"), "bytes left over");
+        assert!(check(&[0, 2, 1, 2], b"ab"), "falling offsets");
+        assert!(check(&[0, 9, 2], b"ab"), "offsets beyond the end");
+        assert!(check(&[0, 1, 2], "ü".as_bytes()), "half a character");
+        assert!(check(&[0, 1], b"\xff"), "not UTF-8");
     }
 }

@@ -1,5 +1,461 @@
-//! What can be wrong with input files.
+//! What can be wrong with input files: where, what, and what to do about it.
 
-/// Why a file could not be loaded.
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::packed::VERSION;
+
+/// Why a file could not be loaded or written.
 #[derive(Debug, thiserror::Error)]
-pub enum LoadError {}
+#[non_exhaustive]
+pub enum LoadError {
+    /// A path leads nowhere.
+    #[error("there is no `{path}`", path = .path.display())]
+    NotFound {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// The system could not read a file.
+    #[error("cannot read `{path}`", path = .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The system could not write a file.
+    #[error("cannot write `{path}`", path = .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file is neither an archive, nor packed, nor a table.
+    #[error("`{path}` is in no format that coldlink knows", path = .path.display())]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A folder lacks one of the two tables.
+    #[error("`{folder}` has no `{table}.csv`", folder = .folder.display())]
+    NoTable {
+        /// The folder.
+        folder: PathBuf,
+        /// `edges` or `nodes`.
+        table: &'static str,
+    },
+    /// A folder has a table twice, in two formats.
+    #[error("`{folder}` has both `{first}` and `{second}`", folder = .folder.display())]
+    TwoTables {
+        /// The folder.
+        folder: PathBuf,
+        /// One file's name.
+        first: String,
+        /// The other's.
+        second: String,
+    },
+    /// A table was given where a graph needs two.
+    #[error("`{path}` is one table, and a graph needs two: edges and nodes", path = .path.display())]
+    OneTable {
+        /// The table.
+        path: PathBuf,
+    },
+    /// Something is wrong with a table as a whole.
+    #[error("`{path}`: {problem}", path = .path.display())]
+    Table {
+        /// The table.
+        path: PathBuf,
+        /// What is wrong.
+        problem: TableProblem,
+    },
+    /// Something is wrong in one line of a table.
+    #[error("`{path}` line {line}: {problem}", path = .path.display())]
+    Line {
+        /// The table.
+        path: PathBuf,
+        /// Counted from 1, the header included.
+        line: u64,
+        /// What is wrong.
+        problem: LineProblem,
+    },
+    /// An `.npz` file is no zip archive that can be read.
+    #[error("`{path}` is not a readable zip archive: {reason}", path = .path.display())]
+    Archive {
+        /// The file.
+        path: PathBuf,
+        /// What the archive's reader says.
+        reason: String,
+    },
+    /// Something is wrong with one array of an `.npz` file.
+    #[error("`{path}` array `{array}`: {problem}", path = .path.display())]
+    Array {
+        /// The file.
+        path: PathBuf,
+        /// The array.
+        array: String,
+        /// What is wrong.
+        problem: ArrayProblem,
+    },
+    /// Something is wrong with a packed file.
+    #[error("`{path}`: {problem}", path = .path.display())]
+    Packed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: PackedProblem,
+    },
+    /// There is no node.
+    #[error("`{path}` has no node", path = .path.display())]
+    NoNodes {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is no link.
+    #[error("`{path}` has no link between two different nodes", path = .path.display())]
+    NoLinks {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Strict input: links have a direction.
+    #[error("`{path}`: links have a direction ({one_way} of {links} are given one way only)", path = .path.display())]
+    Directed {
+        /// The file.
+        path: PathBuf,
+        /// Links given in one direction.
+        one_way: usize,
+        /// All links.
+        links: usize,
+    },
+    /// Strict input: links have weights.
+    #[error("`{path}`: links have weights other than 0 and 1", path = .path.display())]
+    Weighted {
+        /// The file.
+        path: PathBuf,
+    },
+    /// New nodes do not have the columns that a model was trained with.
+    #[error("`{path}` has {found} attribute columns where {expected} are expected", path = .path.display())]
+    Width {
+        /// The file.
+        path: PathBuf,
+        /// Columns it should have.
+        expected: usize,
+        /// Columns it has.
+        found: usize,
+    },
+}
+
+/// What can be wrong with a table as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableProblem {
+    /// Nothing in it, not even a header.
+    #[error("the file is empty")]
+    Empty,
+    /// The first line looks like data.
+    #[error("the first line is no header: `{cell}` is a value")]
+    NoHeader {
+        /// The cell that gives it away.
+        cell: String,
+    },
+    /// Two columns have one name.
+    #[error("column `{column}` stands twice in the header")]
+    RepeatedColumn {
+        /// The name.
+        column: String,
+    },
+    /// A column that must be there is not.
+    #[error("there is no column `{column}`")]
+    NoColumn {
+        /// The name.
+        column: String,
+    },
+    /// An edge table with fewer than two columns.
+    #[error("a link needs two columns, and there is {columns}")]
+    TooFewColumns {
+        /// Columns there are.
+        columns: usize,
+    },
+}
+
+/// What can be wrong in one line of a table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineProblem {
+    /// More or fewer cells than the header.
+    #[error("{found} cells, where the header has {expected}")]
+    Ragged {
+        /// Cells of the header.
+        expected: usize,
+        /// Cells of the line.
+        found: usize,
+    },
+    /// Bytes that are no UTF-8.
+    #[error("the text is not UTF-8")]
+    NotUtf8,
+    /// A name is missing.
+    #[error("column `{column}` is empty, where a node's name belongs")]
+    NoName {
+        /// The column of names.
+        column: String,
+    },
+    /// Two rows for one node.
+    #[error("node `{name}` has a row already, in line {first}")]
+    RepeatedNode {
+        /// The node.
+        name: String,
+        /// Where it stood first.
+        first: u64,
+    },
+    /// A link to a node without a row.
+    #[error("node `{name}` has a link but no row in `{nodes}`")]
+    UnknownNode {
+        /// The node.
+        name: String,
+        /// The node table's file name.
+        nodes: String,
+    },
+    /// Something else in a column of numbers.
+    #[error("column `{column}` is numeric, and `{cell}` is no number")]
+    NotANumber {
+        /// The column.
+        column: String,
+        /// The cell.
+        cell: String,
+    },
+    /// NaN, infinite, or beyond 32-bit floating point, in a column of numbers.
+    #[error("column `{column}` is numeric, and `{cell}` is not finite in 32 bits")]
+    NotFinite {
+        /// The column.
+        column: String,
+        /// The cell.
+        cell: String,
+    },
+}
+
+/// What can be wrong with an array.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArrayProblem {
+    /// It is not in the archive.
+    #[error("it is missing")]
+    Missing,
+    /// It holds Python objects.
+    #[error("it holds pickled Python objects")]
+    Pickled,
+    /// Its header cannot be read.
+    #[error("its header is not that of a numpy array: {reason}")]
+    Header {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Its numbers are of a kind that is not read.
+    #[error("its type is `{dtype}`, where numbers are expected")]
+    Type {
+        /// The type, as numpy writes it.
+        dtype: String,
+    },
+    /// The archive's data cannot be decompressed, or fails its checksum.
+    #[error("its data is damaged: {reason}")]
+    Damaged {
+        /// What the archive's reader says.
+        reason: String,
+    },
+    /// Less data than the shape claims, or more.
+    #[error("its shape asks for {expected} bytes, and there are {found}")]
+    Length {
+        /// Bytes the shape asks for.
+        expected: u64,
+        /// Bytes that were found; reading stops one after the last that is expected.
+        found: u64,
+    },
+    /// Its shape is not the one that its role asks for.
+    #[error("its shape is {found:?}, where {expected} is expected")]
+    Shape {
+        /// What is expected, in words.
+        expected: String,
+        /// Its shape.
+        found: Vec<usize>,
+    },
+    /// A number where a whole number must be.
+    #[error("entry {entry} is {value}, where a whole number of 64 bits is expected")]
+    NotWhole {
+        /// Which entry, from 0.
+        entry: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// A number beyond what it may be.
+    #[error("entry {entry} is {value}, which is not from 0 to {limit}")]
+    OutOfRange {
+        /// Which entry, from 0.
+        entry: usize,
+        /// Its value.
+        value: i64,
+        /// The largest it may be.
+        limit: i64,
+    },
+    /// A number other than the only one it may be.
+    #[error("entry {entry} is {value}, where {expected} is expected")]
+    Unexpected {
+        /// Which entry, from 0.
+        entry: usize,
+        /// Its value.
+        value: i64,
+        /// What it must be.
+        expected: i64,
+    },
+    /// Row starts that fall.
+    #[error("entry {entry} is smaller than the one before it, so a row would have fewer than no entries")]
+    Falling {
+        /// Which entry, from 0.
+        entry: usize,
+    },
+    /// NaN, infinite, or beyond 32-bit floating point.
+    #[error("entry {entry} is {value}, which is not finite in 32 bits")]
+    NotFinite {
+        /// Which entry, from 0.
+        entry: usize,
+        /// Its value.
+        value: f64,
+    },
+}
+
+/// What can be wrong with a packed file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PackedProblem {
+    /// It does not begin as a packed file does.
+    #[error("it is not a packed graph")]
+    Magic,
+    /// It is of another version.
+    #[error("it has format version {found}, and this coldlink reads up to {VERSION}")]
+    Version {
+        /// The file's version.
+        found: u32,
+    },
+    /// It is shorter or longer than it should be.
+    #[error("it has {found} bytes, where {expected} are expected")]
+    Length {
+        /// Bytes it should have.
+        expected: u64,
+        /// Bytes it has.
+        found: u64,
+    },
+    /// A part does not match its checksum.
+    #[error("section `{section}` does not match its checksum")]
+    Checksum {
+        /// The part.
+        section: &'static str,
+    },
+    /// A part matches its checksum and makes no sense.
+    #[error("section `{section}` makes no sense: {reason}")]
+    Nonsense {
+        /// The part.
+        section: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl LoadError {
+    /// What the user can do about it, where that is known.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            LoadError::UnknownFormat { .. } => {
+                "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv`".into()
+            }
+            LoadError::NoTable { table, .. } => {
+                format!("name it `{table}.csv` or `{table}.tsv`, with or without `.gz`")
+            }
+            LoadError::TwoTables { second, .. } => format!("keep one of them; rename `{second}` if it is old"),
+            LoadError::OneTable { path } => {
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                format!("give the folder that holds both, `{}`", folder.display())
+            }
+            LoadError::Table { problem, .. } => return problem.hint(),
+            LoadError::Line { problem, .. } => return problem.hint(),
+            LoadError::Array { problem, array, .. } => return problem.hint(array),
+            LoadError::Packed { problem, .. } => problem.hint(),
+            LoadError::Archive { .. } => "save it again with `numpy.savez_compressed`".into(),
+            LoadError::Directed { .. } | LoadError::Weighted { .. } => {
+                "leave strict input off to drop directions and weights".into()
+            }
+            LoadError::Width { .. } => "make the new nodes' attributes as those of the graph were made".into(),
+            LoadError::NoNodes { .. } | LoadError::NoLinks { .. } => {
+                "training needs nodes with attributes and links between them".into()
+            }
+            LoadError::NotFound { .. } | LoadError::Read { .. } | LoadError::Write { .. } => return None,
+        };
+        Some(hint)
+    }
+}
+
+impl TableProblem {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            TableProblem::Empty | TableProblem::NoHeader { .. } => {
+                "begin with a line of column names, as `id,year,words` for nodes and `source,target` for links"
+            }
+            TableProblem::RepeatedColumn { .. } => "rename one of the two",
+            TableProblem::NoColumn { .. } => "new nodes need the columns of the node table that was trained on",
+            TableProblem::TooFewColumns { .. } => "separate cells with `,` in `.csv` and with a tab in `.tsv`",
+        };
+        Some(hint.into())
+    }
+}
+
+impl LineProblem {
+    pub(super) fn not_a_number((column, cell): (String, String)) -> Self {
+        LineProblem::NotANumber { column, cell }
+    }
+
+    pub(super) fn not_finite((column, cell): (String, String)) -> Self {
+        LineProblem::NotFinite { column, cell }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            LineProblem::Ragged { .. } => "quote cells that contain the separator",
+            LineProblem::NotUtf8 => "save the table as UTF-8",
+            LineProblem::NoName { .. } => "give every node a name",
+            LineProblem::RepeatedNode { .. } => "keep one of the two rows",
+            LineProblem::UnknownNode { .. } => "add the row, or drop such links with `--unknown-nodes drop`",
+            LineProblem::NotANumber { .. } | LineProblem::NotFinite { .. } => "leave the cell empty if it is not known",
+        };
+        Some(hint.into())
+    }
+}
+
+impl ArrayProblem {
+    fn hint(&self, array: &str) -> Option<String> {
+        let hint = match self {
+            ArrayProblem::Missing if array.starts_with("adj_") || array.starts_with("attr_") => {
+                "a graph is stored as the CSR arrays `adj_*` and `attr_*` (data, indices, indptr, shape)".into()
+            }
+            ArrayProblem::Pickled => format!("store `{array}` as plain numbers; coldlink runs no code from files"),
+            ArrayProblem::Damaged { .. } | ArrayProblem::Length { .. } => "the file is damaged; fetch it again".into(),
+            ArrayProblem::NotFinite { .. } => "replace missing values by 0 or leave them out".into(),
+            _ => return None,
+        };
+        Some(hint)
+    }
+}
+
+impl PackedProblem {
+    fn hint(&self) -> String {
+        match self {
+            PackedProblem::Version { .. } => "install a newer coldlink, or pack the graph again".into(),
+            _ => "the file is damaged; pack the graph again".into(),
+        }
+    }
+}
+
+/// An error of the system while reading `path`.
+pub(super) fn read_error(path: &Path, source: io::Error) -> LoadError {
+    let path = path.to_owned();
+    match source.kind() {
+        io::ErrorKind::NotFound => LoadError::NotFound { path },
+        _ => LoadError::Read { path, source },
+    }
+}

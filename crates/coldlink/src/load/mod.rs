@@ -1,7 +1,131 @@
-//! From files to a [`crate::graph::Dataset`]: one file per format.
+//! From files to a [`Dataset`]: one file per format.
+//!
+//! [`load`] recognises the format. `.npz` is in `npz.rs` (its arrays in `npy.rs`), two tables in `tables.rs` (their
+//! text in `table.rs`, from columns to attributes in `schema.rs`), and the packed file in `packed.rs`.
 
+mod beside;
 mod error;
 mod map;
+mod npy;
+mod npz;
+mod packed;
+mod schema;
+mod table;
+mod tables;
 
-pub use error::LoadError;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+pub use error::{ArrayProblem, LineProblem, LoadError, PackedProblem, TableProblem};
 pub use map::Map;
+pub use npy::write_npy_f32;
+pub use npz::{NpzFile, load_new_npz};
+pub use packed::{open_packed, write_packed};
+pub use schema::{ColumnKind, ColumnSchema, Schema};
+pub use table::Table;
+pub use tables::{load_new, load_tables};
+
+#[allow(unused_imports, reason = "for every stage that writes files")]
+pub(crate) use beside::write_beside;
+
+use crate::graph::{Attributes, Dataset, Graph, Names, Notes};
+use error::read_error;
+
+/// What is done with input that is not quite a plain graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// Refuse links with directions or weights instead of dropping these.
+    pub strict_input: bool,
+    /// What is done with links of nodes that have no row.
+    pub unknown_nodes: UnknownNodes,
+}
+
+/// What is done with links of nodes that have no row in the node table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnknownNodes {
+    /// An error, with the line.
+    #[default]
+    Refuse,
+    /// Such links are left out and counted.
+    Drop,
+}
+
+impl LoadOptions {
+    /// Whether a graph of `path` can be worked with, and is as plain as was asked for.
+    fn check(&self, path: &Path, graph: &Graph, notes: &Notes) -> Result<(), LoadError> {
+        let path = || path.to_owned();
+        let links = graph.links();
+        if links == 0 {
+            return Err(LoadError::NoLinks { path: path() });
+        }
+        if self.strict_input && notes.directed {
+            return Err(LoadError::Directed { path: path(), one_way: links - notes.tidied.reciprocal, links });
+        }
+        if self.strict_input && notes.weighted {
+            return Err(LoadError::Weighted { path: path() });
+        }
+        Ok(())
+    }
+}
+
+/// Nodes that are not in the graph: what predictions are asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewNodes {
+    /// Their names.
+    pub names: Names,
+    /// Their attributes, in the columns of the graph's.
+    pub attributes: Attributes,
+    /// Values in their rows that no row of the graph has, and that therefore say nothing.
+    pub unknown_values: usize,
+}
+
+/// Loads a graph: an `.npz` file, a packed file, or a folder with `edges` and `nodes` as `.csv` or `.tsv`.
+pub fn load(path: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
+    let about = fs::metadata(path).map_err(|source| read_error(path, source))?;
+    if about.is_dir() {
+        return tables::load_folder(path, options);
+    }
+    match Format::of(path)? {
+        Format::Archive => npz::load_sparse_graph(path, options),
+        Format::Packed => open_packed(path),
+        Format::Table => Err(LoadError::OneTable { path: path.to_owned() }),
+        Format::Unknown => Err(LoadError::UnknownFormat { path: path.to_owned() }),
+    }
+}
+
+enum Format {
+    Archive,
+    Packed,
+    Table,
+    Unknown,
+}
+
+impl Format {
+    /// By its first bytes, whatever it is called; by its ending where these say nothing.
+    fn of(path: &Path) -> Result<Self, LoadError> {
+        let mut start = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(8).read_to_end(&mut start));
+        read.map_err(|source| read_error(path, source))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        Ok(if start == packed::MAGIC || ends(&[".coldlink"]) {
+            Format::Packed
+        } else if start.starts_with(b"PK") || ends(&[".npz"]) {
+            Format::Archive
+        } else if ends(&[".csv", ".tsv", ".csv.gz", ".tsv.gz"]) {
+            Format::Table
+        } else {
+            Format::Unknown
+        })
+    }
+}
+
+/// What a dataset is called in reports: the file's or folder's name without its endings.
+fn name_of(path: &Path) -> String {
+    let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let name = full.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let endings = [".gz", ".csv", ".tsv", ".npz", ".coldlink"];
+    endings.iter().fold(name.as_str(), |name, ending| name.strip_suffix(ending).unwrap_or(name)).to_owned()
+}
