@@ -1,15 +1,36 @@
 //! From a dataset to what is trained on, what is selected on, and what is tested on.
 //!
 //! A [`Split`] is made in one place only and audited there. Training receives a [`TrainView`], from which validation
-//! and test links cannot be reached.
+//! and test links cannot be reached; test links are reached through [`Split::test`] and nowhere else.
 
+mod audit;
+mod deal2020;
 mod error;
+mod files;
+mod negatives;
+mod npz;
+mod pairs;
+mod random;
+mod ranking;
+mod strict;
+mod transductive;
+mod validation;
+mod view;
 
+use std::fmt;
 use std::path::PathBuf;
 
+pub use audit::{Audit, AuditStatus, Fault, Finding, HeldOut};
 pub use error::SplitError;
+pub use pairs::{Pair, PairKind};
+pub use ranking::RankingQuery;
+pub use view::TrainView;
 
-use crate::graph::{Attributes, Graph, NodeId};
+use negatives::Negatives;
+use ranking::Ranking;
+pub(crate) use view::Stage;
+
+use crate::graph::{Attributes, Dataset, Graph, NodeId};
 
 /// Which test set is made; see `docs/evaluation.md` for each in detail.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +45,17 @@ pub enum Protocol {
     Files(PathBuf),
 }
 
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Protocol::Deal2020 => "deal2020",
+            Protocol::Strict => "strict",
+            Protocol::Transductive => "transductive",
+            Protocol::Files(_) => "files",
+        })
+    }
+}
+
 /// What settings and the number of steps are chosen on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -34,85 +66,261 @@ pub enum Validation {
     Nodes,
 }
 
-/// Two nodes, and whether they are linked in the full graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair {
-    /// One end; the new one where only one is new.
-    pub source: NodeId,
-    /// The other end.
-    pub target: NodeId,
-    /// Whether there is a link between them.
-    pub linked: bool,
+impl fmt::Display for Validation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Validation::Edges => "edges",
+            Validation::Nodes => "nodes",
+        })
+    }
 }
 
-/// Which ends of a pair were seen in training.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PairKind {
-    /// Both.
-    OldOld,
-    /// One.
-    NewOld,
-    /// Neither.
-    NewNew,
+/// A graph divided into what is trained on, what is selected on, and what is tested on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Split {
+    contents: Contents,
+    audit: Audit,
 }
 
-/// Everything that may be used for training at one stage, and nothing else.
-#[derive(Clone, Copy)]
-pub struct TrainView<'a> {
-    graph: &'a Graph,
-    attributes: &'a Attributes,
-    visible: &'a [bool],
+/// A split before its audit.
+#[derive(Clone, Debug, PartialEq)]
+struct Contents {
+    /// The protocol's name, "files" for one from elsewhere, "none" where nothing is tested.
+    protocol: String,
+    /// Whether the test pairs were chosen elsewhere.
+    outside: bool,
+    seed: u64,
+    rule: Validation,
+    /// What is trained on while the number of steps is chosen.
+    search: Stage,
+    validation: Vec<Pair>,
+    /// What the final model is trained on, where that is more than `search`.
+    refit: Option<Stage>,
+    test: Vec<Pair>,
+    /// The test nodes, sorted.
+    hidden: Vec<NodeId>,
+    full: Graph,
 }
 
-impl<'a> TrainView<'a> {
-    /// A view of a whole graph: nothing is held back.
-    pub fn whole(graph: &'a Graph, attributes: &'a Attributes, all_visible: &'a [bool]) -> Self {
-        TrainView { graph, attributes, visible: all_visible }
+/// What is tested on, and what that leaves.
+struct TestSet {
+    hidden: Vec<NodeId>,
+    pairs: Vec<Pair>,
+    remaining: Stage,
+}
+
+impl TestSet {
+    /// The same, if there is something to train on and something to test on.
+    fn checked(self) -> Result<Self, SplitError> {
+        if !self.pairs.iter().any(|pair| pair.linked) {
+            return Err(SplitError::NoTestLinks { hidden: self.hidden.len() });
+        }
+        if self.pairs.iter().all(|pair| pair.linked) {
+            return Err(SplitError::NoUnlinkedPairs { set: "test" });
+        }
+        if self.remaining.graph.links() == 0 {
+            return Err(SplitError::NothingToTrainOn { set: "test" });
+        }
+        Ok(self)
+    }
+}
+
+impl Split {
+    /// Splits a dataset by a protocol.
+    ///
+    /// Without a `validation` rule it is [`Validation::Nodes`] where test nodes are hidden, and [`Validation::Edges`]
+    /// where test links join known nodes. The test set depends on protocol and seed alone. A split that was written by
+    /// [`Split::write`] is read as it was made, and `seed` plays no part.
+    pub fn make(
+        dataset: &Dataset,
+        protocol: &Protocol,
+        validation: Option<Validation>,
+        seed: u64,
+    ) -> Result<Split, SplitError> {
+        check_sizes(&dataset.graph, &dataset.attributes)?;
+        let full = &dataset.graph;
+        let forced = |rule| match validation {
+            Some(asked) if asked != rule => {
+                Err(SplitError::ValidationForced { protocol: protocol.to_string(), asked, forced: rule })
+            }
+            _ => Ok(rule),
+        };
+        let (rule, test) = match protocol {
+            Protocol::Deal2020 => (validation.unwrap_or(Validation::Nodes), deal2020::test_set(full, seed)?),
+            Protocol::Strict => (forced(Validation::Nodes)?, strict::test_set(full, seed)?),
+            Protocol::Transductive => (forced(Validation::Edges)?, transductive::test_set(full, seed)?),
+            Protocol::Files(path) if path.is_dir() => return files::read(dataset, path, validation),
+            Protocol::Files(path) => return npz::read(full, path, validation, seed),
+        };
+        let selected = match (protocol, rule) {
+            (Protocol::Transductive, _) => transductive::validation_set(full, &test, seed)?,
+            (_, Validation::Edges) => validation::edges(full, &test.remaining, &test.pairs, seed)?,
+            (_, Validation::Nodes) => validation::nodes(full, &test.remaining, &test.pairs, seed)?,
+        };
+        Ok(Split::audited(Contents {
+            protocol: protocol.to_string(),
+            outside: false,
+            seed,
+            rule,
+            search: selected.search,
+            validation: selected.pairs,
+            refit: (rule == Validation::Nodes).then_some(test.remaining),
+            test: test.pairs,
+            hidden: test.hidden,
+            full: full.clone(),
+        }))
     }
 
-    /// The training graph, on the numbering of the whole: a hidden node has no link in it.
-    pub fn graph(&self) -> &'a Graph {
-        self.graph
+    /// For a model that is to be used rather than measured: nothing is tested, and the final model is fitted on everything.
+    pub fn for_training(
+        graph: &Graph,
+        attributes: &Attributes,
+        validation: Validation,
+        seed: u64,
+    ) -> Result<Split, SplitError> {
+        check_sizes(graph, attributes)?;
+        let whole = Stage::whole(graph.clone());
+        let selected = match validation {
+            Validation::Edges => validation::edges(graph, &whole, &[], seed)?,
+            Validation::Nodes => validation::nodes(graph, &whole, &[], seed)?,
+        };
+        Ok(Split::audited(Contents {
+            protocol: "none".to_owned(),
+            outside: false,
+            seed,
+            rule: validation,
+            search: selected.search,
+            validation: selected.pairs,
+            refit: Some(whole),
+            test: Vec::new(),
+            hidden: Vec::new(),
+            full: graph.clone(),
+        }))
     }
 
-    /// All attributes. Anything *fitted* to them must use the rows of [`TrainView::is_visible`] nodes only.
-    pub fn attributes(&self) -> &'a Attributes {
-        self.attributes
+    fn audited(contents: Contents) -> Split {
+        Split { audit: Audit::of(&contents), contents }
     }
 
-    /// Whether a node's attributes may be used for fitting (hidden nodes' may not).
-    pub fn is_visible(&self, node: NodeId) -> bool {
-        self.visible[node as usize]
+    /// The protocol's name: `deal2020`, `strict`, `transductive`, `files`, or `none` where nothing is tested.
+    pub fn protocol(&self) -> &str {
+        &self.contents.protocol
     }
 
-    /// Whether a node has a link in the training graph, and so a structure embedding.
-    pub fn is_seen(&self, node: NodeId) -> bool {
-        self.graph.degree(node) > 0
+    /// The seed that all choices came from.
+    pub fn seed(&self) -> u64 {
+        self.contents.seed
     }
 
-    /// All seen nodes, in order.
-    pub fn seen(&self) -> Vec<NodeId> {
-        (0..self.graph.nodes() as NodeId).filter(|&node| self.is_seen(node)).collect()
+    /// What is selected on.
+    pub fn validation_rule(&self) -> Validation {
+        self.contents.rule
     }
 
-    /// Which ends of a pair are seen.
-    pub fn kind(&self, pair: Pair) -> PairKind {
-        match (self.is_seen(pair.source), self.is_seen(pair.target)) {
-            (true, true) => PairKind::OldOld,
-            (false, false) => PairKind::NewNew,
-            _ => PairKind::NewOld,
+    /// What was found when the split was checked.
+    pub fn audit(&self) -> &Audit {
+        &self.audit
+    }
+
+    /// What is trained on while settings and the number of steps are chosen.
+    pub fn search<'a>(&'a self, attributes: &'a Attributes) -> TrainView<'a> {
+        self.contents.search.view(attributes)
+    }
+
+    /// The pairs that settings and the number of steps are chosen on.
+    pub fn validation(&self) -> &[Pair] {
+        &self.contents.validation
+    }
+
+    /// What the final model is fitted on again, where it is.
+    pub fn refit<'a>(&'a self, attributes: &'a Attributes) -> Option<TrainView<'a>> {
+        self.contents.refit.as_ref().map(|stage| stage.view(attributes))
+    }
+
+    /// What the final model is trained on: the refit where there is one, else what was searched on.
+    pub fn final_view<'a>(&'a self, attributes: &'a Attributes) -> TrainView<'a> {
+        self.refit(attributes).unwrap_or_else(|| self.search(attributes))
+    }
+
+    /// The answers: for reporting alone.
+    pub fn test(&self) -> TestView<'_> {
+        TestView { contents: &self.contents }
+    }
+
+    /// What a validation query chooses from: seen nodes where validation nodes are new, else all visible ones.
+    pub fn validation_candidates(&self, search: &TrainView<'_>) -> Vec<NodeId> {
+        self.nodes().filter(|&node| self.answers_validation(search, node)).collect()
+    }
+
+    /// Ranking questions about the validation links; test links are neither asked for nor filtered.
+    pub fn validation_queries(&self, search: &TrainView<'_>) -> Vec<RankingQuery> {
+        let contents = &self.contents;
+        let links = contents.validation.iter().filter(|pair| pair.linked && !pair.is_loop());
+        let selected = Graph::from_links(contents.full.nodes(), links.map(|pair| (pair.source, pair.target)));
+        let asks = |node| contents.rule == Validation::Edges || !search.is_visible(node);
+        let known = &[&contents.search.graph, &selected];
+        Ranking { asks, answers: |node| self.answers_validation(search, node), known }.queries(&contents.validation)
+    }
+
+    fn answers_validation(&self, search: &TrainView<'_>, node: NodeId) -> bool {
+        match self.contents.rule {
+            Validation::Edges => search.is_visible(node),
+            Validation::Nodes => search.is_seen(node),
         }
     }
-}
 
-/// One stage of training: the graph that is trained on and the nodes that may be looked at.
-pub(crate) struct Stage {
-    pub graph: Graph,
-    pub visible: Vec<bool>,
-}
-
-impl Stage {
-    pub(crate) fn view<'a>(&'a self, attributes: &'a Attributes) -> TrainView<'a> {
-        TrainView { graph: &self.graph, attributes, visible: &self.visible }
+    fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        0..self.contents.full.nodes() as NodeId
     }
+}
+
+/// What only a report may look at.
+#[derive(Clone, Copy)]
+pub struct TestView<'a> {
+    contents: &'a Contents,
+}
+
+impl<'a> TestView<'a> {
+    /// The pairs to score.
+    pub fn pairs(&self) -> &'a [Pair] {
+        &self.contents.test
+    }
+
+    /// The test nodes, sorted; none where test links join known nodes.
+    pub fn hidden(&self) -> &'a [NodeId] {
+        &self.contents.hidden
+    }
+
+    /// Whether the test asks about new nodes.
+    pub fn is_inductive(&self) -> bool {
+        !self.contents.hidden.is_empty()
+    }
+
+    /// What each query chooses from: all seen nodes, or all nodes where test links join known ones.
+    pub fn candidates(&self, view: &TrainView<'_>) -> Vec<NodeId> {
+        (0..self.contents.full.nodes() as NodeId).filter(|&node| self.answers(view, node)).collect()
+    }
+
+    /// Ranking questions about the test links: each new node with a link to a seen one asks for those; or each end of a
+    /// test link for the other, where these are known nodes. All links of the full graph are filtered.
+    pub fn queries(&self, view: &TrainView<'_>) -> Vec<RankingQuery> {
+        let asks = |node| !self.is_inductive() || self.contents.hidden.binary_search(&node).is_ok();
+        let known = &[&self.contents.full];
+        Ranking { asks, answers: |node| self.answers(view, node), known }.queries(&self.contents.test)
+    }
+
+    fn answers(&self, view: &TrainView<'_>, node: NodeId) -> bool {
+        !self.is_inductive() || view.is_seen(node)
+    }
+}
+
+fn check_sizes(graph: &Graph, attributes: &Attributes) -> Result<(), SplitError> {
+    let (nodes, links) = (graph.nodes(), graph.links());
+    if attributes.rows() != nodes {
+        return Err(SplitError::AttributeRows { rows: attributes.rows(), nodes });
+    }
+    if links == 0 {
+        return Err(SplitError::TooSmall { nodes, links });
+    }
+    Ok(())
 }

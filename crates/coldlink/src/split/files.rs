@@ -1,0 +1,362 @@
+//! A split as a folder of ordinary CSV files, by the nodes' own names, so that any tool can use it.
+//!
+//! | file | columns | |
+//! |---|---|---|
+//! | `train.csv` | `source,target,stage` | links; those of stage `refit` are left out while settings are chosen |
+//! | `validation.csv`, `test.csv` | `source,target,linked` | pairs; `linked` is 1 or 0 |
+//! | `hidden.csv` | `node,stage` | stage `test`: always hidden; `validation`: hidden while settings are chosen |
+//! | `split.toml` | | format and version, how it was made, the graph's fingerprint, and each file's checksum |
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use super::{Contents, Pair, Split, SplitError, Stage, Validation};
+use crate::graph::{Dataset, Graph, NameIndex, Names, NodeId};
+
+const FORMAT: &str = "coldlink-split";
+const VERSION: u32 = 1;
+const MANIFEST: &str = "split.toml";
+
+/// What `split.toml` says.
+#[derive(Serialize, Deserialize)]
+struct Manifest {
+    format: String,
+    version: u32,
+    protocol: String,
+    /// Whether the test pairs were chosen elsewhere.
+    outside: bool,
+    validation: Validation,
+    /// Whether the final model is fitted on more than what was searched on.
+    refit: bool,
+    /// As text: TOML's integers end at 2^63.
+    seed: String,
+    /// The fingerprint of the full graph.
+    graph: String,
+    checksums: BTreeMap<String, String>,
+}
+
+impl Split {
+    /// Writes the split as a folder, over a former one if there is one; `names` are those of the dataset.
+    ///
+    /// Each file is written beside and renamed, `split.toml` first: what an interruption leaves is recognised as a split, and its
+    /// checksums tell that it is not whole.
+    pub fn write(&self, folder: &Path, names: &Names) -> Result<(), SplitError> {
+        let nodes = self.contents.full.nodes();
+        if names.len() != nodes {
+            return Err(SplitError::NameCount { names: names.len(), nodes });
+        }
+        make_folder(folder)?;
+        let tables = tables(&self.contents, names);
+        let checksums = tables.iter().map(|(name, bytes)| ((*name).to_owned(), hex(xxh3_64(bytes)))).collect();
+        let manifest = toml::to_string(&manifest(&self.contents, checksums))
+            .map_err(|error| SplitError::Manifest { path: folder.join(MANIFEST), reason: error.to_string() })?;
+        let manifest = [(MANIFEST, manifest.into_bytes())];
+        let files = || manifest.iter().chain(&tables);
+        for (name, bytes) in files() {
+            write_beside(folder, name, bytes).map_err(|error| unwritable(&folder.join(name), error))?;
+        }
+        for (name, _) in files() {
+            let path = folder.join(name);
+            fs::rename(folder.join(partial(name)), &path).map_err(|error| unwritable(&path, error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads what [`Split::write`] wrote.
+pub(super) fn read(dataset: &Dataset, folder: &Path, validation: Option<Validation>) -> Result<Split, SplitError> {
+    let (nodes, names) = (dataset.graph.nodes(), dataset.names.len());
+    if names != nodes {
+        return Err(SplitError::NameCount { names, nodes });
+    }
+    let manifest = read_manifest(folder)?;
+    let found = hex(fingerprint(&dataset.graph));
+    if found != manifest.graph {
+        return Err(SplitError::OtherGraph { path: folder.into(), found, expected: manifest.graph });
+    }
+    match validation {
+        Some(asked) if asked != manifest.validation => {
+            return Err(SplitError::ValidationRecorded { path: folder.into(), asked, recorded: manifest.validation });
+        }
+        _ => {}
+    }
+    let reader = Reader { folder, manifest: &manifest, index: dataset.names.index() };
+    let (hidden, validation_nodes) = reader.hidden()?;
+    let (search, refit) = reader.training(nodes)?;
+    let whole = Stage::whole(Graph::from_links(nodes, [])).hiding(&hidden);
+    let visible_in_search = whole.hiding(&validation_nodes).visible;
+    let seed = manifest.seed.parse().map_err(|_| SplitError::Manifest {
+        path: folder.join(MANIFEST),
+        reason: format!("seed `{}` is no number", manifest.seed),
+    })?;
+    Ok(Split::audited(Contents {
+        seed,
+        rule: manifest.validation,
+        search: Stage { graph: search, visible: visible_in_search },
+        validation: reader.pairs("validation.csv")?,
+        refit: refit.map(|graph| Stage { graph, visible: whole.visible }),
+        test: reader.pairs("test.csv")?,
+        hidden,
+        full: dataset.graph.clone(),
+        outside: manifest.outside,
+        protocol: manifest.protocol,
+    }))
+}
+
+fn manifest(contents: &Contents, checksums: BTreeMap<String, String>) -> Manifest {
+    Manifest {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        protocol: contents.protocol.clone(),
+        outside: contents.outside,
+        validation: contents.rule,
+        refit: contents.refit.is_some(),
+        seed: contents.seed.to_string(),
+        graph: hex(fingerprint(&contents.full)),
+        checksums,
+    }
+}
+
+/// A number that two graphs share only if they are the same.
+fn fingerprint(graph: &Graph) -> u64 {
+    let mut hash = Xxh3::new();
+    hash.update(bytemuck::cast_slice(graph.offsets()));
+    hash.update(bytemuck::cast_slice(graph.neighbor_array()));
+    hash.digest()
+}
+
+fn hex(number: u64) -> String {
+    format!("{number:016x}")
+}
+
+fn tables(contents: &Contents, names: &Names) -> [(&'static str, Vec<u8>); 4] {
+    let final_stage = contents.refit.as_ref().unwrap_or(&contents.search);
+    let training = final_stage.graph.iter_links().map(|(a, b)| {
+        let stage = if contents.search.graph.has_link(a, b) { "search" } else { "refit" };
+        [names.get(a), names.get(b), stage.into()]
+    });
+    let pairs = |pairs: &[Pair]| {
+        let row =
+            |pair: &Pair| [names.get(pair.source), names.get(pair.target), (pair.linked as u8).to_string().into()];
+        table(["source", "target", "linked"], pairs.iter().map(row))
+    };
+    let hidden = (0..contents.full.nodes() as NodeId).filter_map(|node| {
+        let stage = match contents.hidden.binary_search(&node) {
+            Ok(_) => "test",
+            Err(_) if !contents.search.visible[node as usize] => "validation",
+            Err(_) => return None,
+        };
+        Some([names.get(node), stage.into()])
+    });
+    [
+        ("train.csv", table(["source", "target", "stage"], training)),
+        ("validation.csv", pairs(&contents.validation)),
+        ("test.csv", pairs(&contents.test)),
+        ("hidden.csv", table(["node", "stage"], hidden)),
+    ]
+}
+
+fn table<'a, const N: usize>(header: [&'static str; N], rows: impl Iterator<Item = [Cow<'a, str>; N]>) -> Vec<u8> {
+    const MEMORY: &str = "writing to memory does not fail";
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(header).expect(MEMORY);
+    for row in rows {
+        writer.write_record(row.iter().map(|field| field.as_bytes())).expect(MEMORY);
+    }
+    writer.into_inner().expect(MEMORY)
+}
+
+/// Makes sure that nothing but a former split can be overwritten.
+fn make_folder(folder: &Path) -> Result<(), SplitError> {
+    if !folder.exists() {
+        return fs::create_dir_all(folder).map_err(|error| unwritable(folder, error));
+    }
+    let refused = || SplitError::NotASplit { path: folder.into() };
+    if !folder.is_dir() {
+        return Err(refused());
+    }
+    for entry in fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
+        let name = entry.map_err(|error| unreadable(folder, error))?.file_name();
+        if !name.to_string_lossy().ends_with(PARTIAL) {
+            return read_format(folder).map(|_| ()).map_err(|_| refused());
+        }
+    }
+    Ok(())
+}
+
+const PARTIAL: &str = ".partial";
+
+fn partial(name: &str) -> String {
+    format!(".{name}{PARTIAL}")
+}
+
+fn write_beside(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let mut file = fs::File::create(folder.join(partial(name)))?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// The description of a folder, once it is known to be one of ours.
+fn read_format(folder: &Path) -> Result<toml::Table, SplitError> {
+    let path = folder.join(MANIFEST);
+    let text = match fs::read_to_string(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(SplitError::NotASplit { path: folder.into() });
+        }
+        text => text.map_err(|error| unreadable(&path, error))?,
+    };
+    let table: toml::Table =
+        toml::from_str(&text).map_err(|error| SplitError::Manifest { path, reason: error.message().to_owned() })?;
+    match table.get("format").and_then(|format| format.as_str()) {
+        Some(FORMAT) => Ok(table),
+        _ => Err(SplitError::NotASplit { path: folder.into() }),
+    }
+}
+
+fn read_manifest(folder: &Path) -> Result<Manifest, SplitError> {
+    let table = read_format(folder)?;
+    let path = folder.join(MANIFEST);
+    let version = table.get("version").and_then(|version| version.as_integer()).unwrap_or(0);
+    match u32::try_from(version) {
+        Ok(1..=VERSION) => {}
+        Ok(found) if found > VERSION => return Err(SplitError::Version { path, found, supported: VERSION }),
+        _ => return Err(SplitError::Manifest { path, reason: format!("version {version} does not exist") }),
+    }
+    table.try_into().map_err(|error: toml::de::Error| SplitError::Manifest { path, reason: error.message().to_owned() })
+}
+
+/// Reads the tables of a folder.
+struct Reader<'a> {
+    folder: &'a Path,
+    manifest: &'a Manifest,
+    index: NameIndex<'a>,
+}
+
+impl Reader<'_> {
+    /// The test nodes and the validation nodes.
+    fn hidden(&self) -> Result<(Vec<NodeId>, Vec<NodeId>), SplitError> {
+        let (mut test, mut validation) = (Vec::new(), Vec::new());
+        self.rows("hidden.csv", ["node", "stage"], |row| {
+            match row.field(1) {
+                "test" => test.push(row.node(0)?),
+                "validation" => validation.push(row.node(0)?),
+                _ => return Err(row.unexpected(1, "`test` or `validation`")),
+            }
+            Ok(())
+        })?;
+        test.sort_unstable();
+        test.dedup();
+        Ok((test, validation))
+    }
+
+    /// What is searched on, and what the final model is fitted on where that is more.
+    fn training(&self, nodes: usize) -> Result<(Graph, Option<Graph>), SplitError> {
+        let (mut search, mut refit) = (Vec::new(), Vec::new());
+        self.rows("train.csv", ["source", "target", "stage"], |row| {
+            let link = (row.node(0)?, row.node(1)?);
+            match row.field(2) {
+                "search" => search.push(link),
+                "refit" if self.manifest.refit => {}
+                _ => return Err(row.unexpected(2, "a stage of this split")),
+            }
+            if self.manifest.refit {
+                refit.push(link);
+            }
+            Ok(())
+        })?;
+        let refit = self.manifest.refit.then(|| Graph::from_links(nodes, refit));
+        Ok((Graph::from_links(nodes, search), refit))
+    }
+
+    fn pairs(&self, name: &str) -> Result<Vec<Pair>, SplitError> {
+        let mut pairs = Vec::new();
+        self.rows(name, ["source", "target", "linked"], |row| {
+            let linked = match row.field(2) {
+                "1" => true,
+                "0" => false,
+                _ => return Err(row.unexpected(2, "1 or 0")),
+            };
+            pairs.push(Pair { source: row.node(0)?, target: row.node(1)?, linked });
+            Ok(())
+        })?;
+        Ok(pairs)
+    }
+
+    /// Hands on each row of a table, once its checksum and its columns have been found right.
+    fn rows<const N: usize>(
+        &self,
+        name: &str,
+        header: [&str; N],
+        mut each: impl FnMut(Row<'_>) -> Result<(), SplitError>,
+    ) -> Result<(), SplitError> {
+        let path = self.folder.join(name);
+        let bytes = fs::read(&path).map_err(|error| unreadable(&path, error))?;
+        let found = hex(xxh3_64(&bytes));
+        let expected = self.manifest.checksums.get(name).cloned().unwrap_or_else(|| "none".to_owned());
+        if found != expected {
+            return Err(SplitError::Checksum { path, found, expected });
+        }
+        let broken = |error: csv::Error| {
+            let line = error.position().map_or(1, |position| position.line());
+            SplitError::Row { path: path.clone(), line, reason: error.to_string() }
+        };
+        let mut reader = csv::Reader::from_reader(&bytes[..]);
+        if *reader.headers().map_err(broken)? != header[..] {
+            return Err(SplitError::Row {
+                path,
+                line: 1,
+                reason: format!("the columns are not `{}`", header.join(",")),
+            });
+        }
+        let mut record = csv::StringRecord::new();
+        while reader.read_record(&mut record).map_err(broken)? {
+            each(Row { path: &path, record: &record, index: &self.index })?;
+        }
+        Ok(())
+    }
+}
+
+/// A row of a table, with as many fields as its header.
+struct Row<'a> {
+    path: &'a Path,
+    record: &'a csv::StringRecord,
+    index: &'a NameIndex<'a>,
+}
+
+impl Row<'_> {
+    fn field(&self, column: usize) -> &str {
+        &self.record[column]
+    }
+
+    fn node(&self, column: usize) -> Result<NodeId, SplitError> {
+        let name = self.field(column);
+        self.index.find(name).ok_or_else(|| SplitError::UnknownNode {
+            path: self.path.into(),
+            line: self.line(),
+            name: name.to_owned(),
+        })
+    }
+
+    fn unexpected(&self, column: usize, expected: &str) -> SplitError {
+        let reason = format!("`{}` is not {expected}", self.field(column));
+        SplitError::Row { path: self.path.into(), line: self.line(), reason }
+    }
+
+    fn line(&self) -> u64 {
+        self.record.position().map_or(1, |position| position.line())
+    }
+}
+
+fn unreadable(path: &Path, source: io::Error) -> SplitError {
+    SplitError::Io { action: "read", path: path.into(), source }
+}
+
+fn unwritable(path: &Path, source: io::Error) -> SplitError {
+    SplitError::Io { action: "write", path: path.into(), source }
+}

@@ -1,0 +1,33 @@
+//! Links between known nodes: a tenth of them for the test, a tenth for validation, the rest to train on.
+
+use rand::seq::SliceRandom;
+
+use super::random::{Purpose, stream, tenth};
+use super::validation::{self, ValidationSet};
+use super::{Negatives, Pair, SplitError, Stage, TestSet};
+use crate::graph::{Graph, NodeId};
+
+pub(super) fn test_set(full: &Graph, seed: u64) -> Result<TestSet, SplitError> {
+    let whole = Stage::whole(full.clone());
+    let links = draw_links(full, tenth(full.links()), seed, Purpose::TestLinks);
+    let remaining = whole.without(&links);
+    let rng = &mut stream(seed, Purpose::TestNegatives);
+    let pairs = validation::with_as_many_negatives(links, &whole, &mut Negatives::of(full), rng);
+    TestSet { hidden: Vec::new(), pairs, remaining }.checked()
+}
+
+/// As many links as are tested on; a node may lose its last one.
+pub(super) fn validation_set(full: &Graph, test: &TestSet, seed: u64) -> Result<ValidationSet, SplitError> {
+    let links = draw_links(&test.remaining.graph, tenth(full.links()), seed, Purpose::ValidationLinks);
+    let search = test.remaining.without(&links);
+    let rng = &mut stream(seed, Purpose::ValidationNegatives);
+    let negatives = &mut Negatives::avoiding(full, &test.pairs);
+    let pairs = validation::with_as_many_negatives(links, &test.remaining, negatives, rng);
+    ValidationSet { search, pairs }.checked(super::Validation::Edges)
+}
+
+fn draw_links(graph: &Graph, count: usize, seed: u64, purpose: Purpose) -> Vec<Pair> {
+    let mut links: Vec<(NodeId, NodeId)> = graph.iter_links().collect();
+    let (drawn, _) = links.partial_shuffle(&mut stream(seed, purpose), count);
+    drawn.iter().copied().map(Pair::linked).collect()
+}

@@ -1,0 +1,81 @@
+//! What steps and settings are chosen on, taken from what the test set leaves.
+
+use rand::Rng;
+use rand::seq::SliceRandom;
+
+use super::random::{Purpose, draw, stream, tenth};
+use super::{Negatives, Pair, SplitError, Stage, Validation, strict};
+use crate::graph::{Graph, NodeId};
+
+/// Pairs to choose on, and what may be trained on meanwhile.
+pub(super) struct ValidationSet {
+    pub search: Stage,
+    pub pairs: Vec<Pair>,
+}
+
+impl ValidationSet {
+    /// The same, if there is something to train on and something to choose on.
+    pub(super) fn checked(self, rule: Validation) -> Result<Self, SplitError> {
+        if !self.pairs.iter().any(|pair| pair.linked) {
+            return Err(SplitError::NoValidationLinks { rule });
+        }
+        if self.pairs.iter().all(|pair| pair.linked) {
+            return Err(SplitError::NoUnlinkedPairs { set: "validation" });
+        }
+        if self.search.graph.links() == 0 {
+            return Err(SplitError::NothingToTrainOn { set: "validation" });
+        }
+        Ok(self)
+    }
+}
+
+/// A tenth of the remaining links, rounded up as the authors did, but never a node's last one; where that leaves too
+/// few, as many as there are. And as many unlinked pairs of visible nodes.
+pub(super) fn edges(full: &Graph, remaining: &Stage, test: &[Pair], seed: u64) -> Result<ValidationSet, SplitError> {
+    let links = spare_links(&remaining.graph, &mut stream(seed, Purpose::ValidationLinks));
+    let search = remaining.without(&links);
+    let rng = &mut stream(seed, Purpose::ValidationNegatives);
+    let pairs = with_as_many_negatives(links, remaining, &mut Negatives::avoiding(full, test), rng);
+    ValidationSet { search, pairs }.checked(Validation::Edges)
+}
+
+fn spare_links(graph: &Graph, rng: &mut impl Rng) -> Vec<Pair> {
+    let wanted = graph.links().div_ceil(10);
+    let mut degrees: Vec<usize> = (0..graph.nodes() as NodeId).map(|node| graph.degree(node)).collect();
+    let mut links: Vec<(NodeId, NodeId)> = graph.iter_links().collect();
+    links.shuffle(rng);
+    let is_spare = |&(a, b): &(NodeId, NodeId)| {
+        let spare = degrees[a as usize] > 1 && degrees[b as usize] > 1;
+        if spare {
+            degrees[a as usize] -= 1;
+            degrees[b as usize] -= 1;
+        }
+        spare
+    };
+    links.into_iter().filter(is_spare).take(wanted).map(Pair::linked).collect()
+}
+
+/// The links, followed by as many unlinked pairs of nodes that are visible in `stage`.
+pub(super) fn with_as_many_negatives(
+    links: Vec<Pair>,
+    stage: &Stage,
+    negatives: &mut Negatives<'_>,
+    rng: &mut impl Rng,
+) -> Vec<Pair> {
+    let unlinked = negatives.among(&stage.visible_nodes(), links.len(), rng);
+    links.into_iter().chain(unlinked).collect()
+}
+
+/// A tenth of the visible nodes is hidden as well, and their links to seen nodes and to one another are asked for; a negative
+/// to each keeps the new node, and no pair has a test node.
+pub(super) fn nodes(full: &Graph, remaining: &Stage, test: &[Pair], seed: u64) -> Result<ValidationSet, SplitError> {
+    let visible = remaining.visible_nodes();
+    let mut new = draw(&visible, tenth(visible.len()), &mut stream(seed, Purpose::ValidationNodes));
+    new.sort_unstable();
+    let search = remaining.hiding(&new);
+    let pool = strict::seen_and(&search.graph, &new);
+    let links = strict::links_of_new_nodes(&remaining.graph, &new, |node| pool.binary_search(&node).is_ok());
+    let rng = &mut stream(seed, Purpose::ValidationNegatives);
+    let pairs = strict::with_negatives(links, &new, &pool, &mut Negatives::avoiding(full, test), rng);
+    ValidationSet { search, pairs }.checked(Validation::Nodes)
+}
