@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use rayon::prelude::*;
+
 use super::{Contents, Pair};
-use crate::graph::{Graph, NodeId};
+use crate::graph::NodeId;
 
 /// What the check of a split found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,25 +126,29 @@ fn hidden_nodes_in_training(split: &Contents) -> usize {
 }
 
 fn unknown_training_links(split: &Contents) -> usize {
-    let unknown = |graph: &Graph| graph.iter_links().filter(|&(a, b)| !split.full.has_link(a, b)).count();
     // What is searched on is trained on again in the refit.
-    unknown(&split.refit.as_ref().unwrap_or(&split.search).graph)
+    let graph = &split.refit.as_ref().unwrap_or(&split.search).graph;
+    let unknown = |node: NodeId| {
+        let known = split.full.neighbors(node);
+        graph.neighbors(node).iter().filter(|&&other| node < other && known.binary_search(&other).is_err()).count()
+    };
+    (0..graph.nodes() as NodeId).into_par_iter().map(unknown).sum()
 }
 
-fn count(pairs: &[Pair], has_fault: impl Fn(&Pair) -> bool) -> usize {
-    pairs.iter().filter(|pair| has_fault(pair)).count()
+fn count(pairs: &[Pair], has_fault: impl Fn(&Pair) -> bool + Sync) -> usize {
+    pairs.par_iter().filter(|pair| has_fault(pair)).count()
 }
 
 fn sorted_keys(pairs: &[Pair]) -> Vec<u64> {
     let mut keys: Vec<u64> = pairs.iter().map(Pair::key).collect();
-    keys.sort_unstable();
+    keys.par_sort_unstable();
     keys
 }
 
 /// How many distinct values two sorted lists share.
 fn common(one: &[u64], other: &[u64]) -> usize {
-    let distinct = one.chunk_by(|a, b| a == b).map(|same| same[0]);
-    distinct.filter(|key| other.binary_search(key).is_ok()).count()
+    let distinct: Vec<u64> = one.chunk_by(|a, b| a == b).map(|same| same[0]).collect();
+    distinct.par_iter().filter(|key| other.binary_search(key).is_ok()).count()
 }
 
 impl fmt::Display for Audit {

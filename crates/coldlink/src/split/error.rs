@@ -220,17 +220,15 @@ impl SplitError {
             SplitError::ValidationForced { forced, .. } => {
                 return Some(format!("leave out `--validation`, or say `--validation {forced}`"));
             }
-            SplitError::NoTestLinks { .. } => "try another `--seed`, or a graph with more links",
             SplitError::NoValidationLinks { rule: Validation::Edges } => {
-                "each link is the last one of a node; select on nodes with `--validation nodes`"
-            }
-            SplitError::NoValidationLinks { rule: Validation::Nodes } => {
-                "try another `--seed`, or select on links with `--validation edges`"
+                "no link can be spared without leaving a node alone; select on nodes with `--validation nodes`"
             }
             SplitError::NoUnlinkedPairs { .. } => {
                 "in a graph where everything is linked there is nothing to tell apart; try a sparser one"
             }
-            SplitError::NothingToTrainOn { .. } => "try another `--seed`, or a graph with more links",
+            SplitError::NoTestLinks { .. }
+            | SplitError::NoValidationLinks { rule: Validation::Nodes }
+            | SplitError::NothingToTrainOn { .. } => "try another `--seed`, or a graph with more links",
             SplitError::Io { .. } => "check that the path exists and that you may use it",
             SplitError::NotASplit { .. } => {
                 "name a folder that is empty, does not exist, or was written by `coldlink split`"

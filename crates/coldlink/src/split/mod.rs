@@ -13,6 +13,8 @@ mod pairs;
 mod random;
 mod ranking;
 mod strict;
+#[cfg(test)]
+mod tests;
 mod transductive;
 mod validation;
 mod view;

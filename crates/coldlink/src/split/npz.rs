@@ -83,29 +83,30 @@ impl<'a> Arrays<'a> {
     }
 
     fn pairs(&mut self, array: &'static str) -> Result<Vec<(NodeId, NodeId)>, SplitError> {
-        let (shape, nodes) = self.nodes_of(array)?.ok_or(SplitError::MissingArray { path: self.path.into(), array })?;
+        let Array { shape, values } =
+            self.nodes_of(array)?.ok_or(SplitError::MissingArray { path: self.path.into(), array })?;
         // An empty list of pairs loses its second dimension in numpy.
         if !(matches!(shape[..], [_, 2]) || shape == [0]) {
             return Err(self.wrong_shape(array, shape, "(pairs, 2)"));
         }
-        Ok(nodes.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
+        Ok(values.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
     }
 
     fn list(&mut self, array: &'static str) -> Result<Option<Vec<NodeId>>, SplitError> {
         match self.nodes_of(array)? {
-            Some((shape, _)) if shape.len() != 1 => Err(self.wrong_shape(array, shape, "(nodes,)")),
-            found => Ok(found.map(|(_, nodes)| nodes)),
+            Some(found) if found.shape.len() != 1 => Err(self.wrong_shape(array, found.shape, "(nodes,)")),
+            found => Ok(found.map(|found| found.values)),
         }
     }
 
-    fn nodes_of(&mut self, array: &'static str) -> Result<Option<(Vec<u64>, Vec<NodeId>)>, SplitError> {
-        let Some((shape, numbers)) = integers(&mut self.archive, self.path, array)? else { return Ok(None) };
+    fn nodes_of(&mut self, array: &'static str) -> Result<Option<Array<NodeId>>, SplitError> {
+        let Some(Array { shape, values }) = integers(&mut self.archive, self.path, array)? else { return Ok(None) };
         let node = |number: i64| match NodeId::try_from(number) {
             Ok(node) if (node as usize) < self.nodes => Ok(node),
             _ => Err(SplitError::NodeOutOfRange { path: self.path.into(), array, node: number, nodes: self.nodes }),
         };
-        let nodes = numbers.into_iter().map(node).collect::<Result<_, _>>()?;
-        Ok(Some((shape, nodes)))
+        let values = values.into_iter().map(node).collect::<Result<_, _>>()?;
+        Ok(Some(Array { shape, values }))
     }
 
     fn wrong_shape(&self, array: &'static str, found: Vec<u64>, expected: &'static str) -> SplitError {
@@ -113,12 +114,18 @@ impl<'a> Arrays<'a> {
     }
 }
 
-/// The shape and the values of an array, pairs row by row; `None` where there is no such array.
-fn integers(
+/// An array of a file; pairs stand row by row.
+pub(super) struct Array<T> {
+    pub shape: Vec<u64>,
+    pub values: Vec<T>,
+}
+
+/// The array of that name, where there is one.
+pub(super) fn integers(
     archive: &mut NpzArchive<BufReader<File>>,
     path: &Path,
     array: &'static str,
-) -> Result<Option<(Vec<u64>, Vec<i64>)>, SplitError> {
+) -> Result<Option<Array<i64>>, SplitError> {
     let Some(file) = archive.by_name(array).map_err(|error| unreadable(path, error))? else { return Ok(None) };
     let (shape, order, dtype) = (file.shape().to_vec(), file.order(), file.dtype());
     if dtype.uses_pickled_array() {
@@ -140,11 +147,11 @@ fn integers(
         _ => return Err(SplitError::ArrayType { path: path.into(), array, found: dtype.descr() }),
     };
     let values = values.map_err(|error| unreadable(path, error))?;
-    let by_rows = match (order, &shape[..]) {
+    let values = match (order, &shape[..]) {
         (Order::Fortran, [_, 2]) => two_columns_by_rows(&values),
         _ => values,
     };
-    Ok(Some((shape, by_rows)))
+    Ok(Some(Array { shape, values }))
 }
 
 fn values<T: Deserialize + TryInto<i64>>(file: NpyFile<impl io::Read>) -> io::Result<Vec<i64>> {

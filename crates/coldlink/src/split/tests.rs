@@ -1,0 +1,552 @@
+//! What holds for every split, on small graphs of all shapes and on CiteSeer where it is at hand.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use npyz::WriterBuilder;
+use npyz::npz::{NpzArchive, NpzWriter};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::*;
+use crate::graph::{Names, Notes};
+
+const ALL: [(Protocol, Validation); 4] = [
+    (Protocol::Deal2020, Validation::Edges),
+    (Protocol::Deal2020, Validation::Nodes),
+    (Protocol::Strict, Validation::Nodes),
+    (Protocol::Transductive, Validation::Edges),
+];
+
+fn dataset(graph: Graph) -> Dataset {
+    let nodes = graph.nodes();
+    let attributes = Attributes::from_rows(1, &vec![vec![(0, 1.0)]; nodes]).unwrap();
+    // Names that need quoting, in no order.
+    let names = Names::Texts((0..nodes).map(|node| format!("n{}, \"x\"", (node * 7) % 10_007).into()).collect());
+    Dataset { name: "test".to_owned(), graph, attributes, names, notes: Notes::default() }
+}
+
+fn random_graph(nodes: usize, links: usize, seed: u64) -> Graph {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut end = || rng.random_range(0..nodes as NodeId);
+    Graph::from_links(nodes, (0..links).map(|_| (end(), end())).filter(|(a, b)| a != b).collect::<Vec<_>>())
+}
+
+fn complete(nodes: NodeId) -> Graph {
+    Graph::from_links(nodes as usize, (0..nodes).flat_map(|a| (0..a).map(move |b| (a, b))))
+}
+
+fn counts(pairs: &[Pair]) -> (usize, usize) {
+    let linked = pairs.iter().filter(|pair| pair.linked).count();
+    (linked, pairs.len() - linked)
+}
+
+/// Everything that a split of ours promises.
+fn check(data: &Dataset, split: &Split) {
+    let Contents { search, refit, hidden, test, validation, full, .. } = &split.contents;
+    assert_eq!(split.audit().to_string(), "passed");
+    assert!(hidden.is_sorted());
+    for stage in [Some(search), refit.as_ref()].into_iter().flatten() {
+        assert!(stage.graph.links() > 0);
+        for &node in hidden {
+            assert!(!stage.visible[node as usize] && stage.graph.degree(node) == 0);
+        }
+        for node in 0..full.nodes() as NodeId {
+            assert!(stage.visible[node as usize] || stage.graph.degree(node) == 0);
+        }
+    }
+    for pair in validation {
+        assert!(hidden.binary_search(&pair.source).is_err() && hidden.binary_search(&pair.target).is_err());
+    }
+    for pair in test.iter().chain(validation) {
+        assert_eq!(pair.linked, full.has_link(pair.source, pair.target));
+    }
+    let keys: HashSet<u64> = test.iter().chain(validation).map(Pair::key).collect();
+    assert_eq!(keys.len(), test.len() + validation.len(), "a pair was drawn twice");
+    check_roles(split);
+    check_queries(data, split);
+    check_round_trip(data, split);
+}
+
+/// New nodes are the sources of the pairs that are about them, and every link of a test node is tested.
+fn check_roles(split: &Split) {
+    let Contents { search, refit, hidden, test, validation, full, rule, .. } = &split.contents;
+    let is_hidden = |node: NodeId| hidden.binary_search(&node).is_ok();
+    if !hidden.is_empty() {
+        assert!(test.iter().all(|pair| is_hidden(pair.source)));
+        let links = full.iter_links().filter(|&(a, b)| is_hidden(a) || is_hidden(b));
+        assert_eq!(counts(test).0, links.count());
+    }
+    match rule {
+        Validation::Edges => assert!(validation.iter().all(|pair| search.visible[pair.source as usize])),
+        Validation::Nodes => {
+            let known = |node: NodeId| search.graph.degree(node) > 0 || !search.visible[node as usize];
+            assert!(validation.iter().all(|pair| !search.visible[pair.source as usize] && known(pair.target)));
+            let visible = refit.as_ref().unwrap().visible_nodes().len();
+            assert_eq!(visible - search.visible_nodes().len(), (visible / 10).max(1));
+        }
+    }
+}
+
+fn check_queries(data: &Dataset, split: &Split) {
+    let view = split.final_view(&data.attributes);
+    let test = split.test();
+    let candidates: HashSet<NodeId> = test.candidates(&view).into_iter().collect();
+    let mut asked = 0;
+    for query in test.queries(&view) {
+        assert!(!query.targets.is_empty() && query.targets.is_sorted() && query.exclude.is_sorted());
+        asked += query.targets.len();
+        for &node in &candidates {
+            let linked = data.graph.has_link(query.source, node);
+            let (target, out) = (query.targets.contains(&node), query.exclude.contains(&node));
+            if test.is_inductive() {
+                assert_eq!((target, out), (linked, false));
+            } else {
+                let trained_on = view.graph().has_link(query.source, node);
+                assert_eq!(target || out, linked || node == query.source);
+                assert!(!(target && (out || trained_on)));
+            }
+        }
+        assert!(query.targets.iter().chain(&query.exclude).all(|node| candidates.contains(node)));
+    }
+    let links = test.pairs().iter().filter(|pair| pair.linked);
+    let expected: usize = match test.is_inductive() {
+        true => links.filter(|pair| view.is_seen(pair.target)).count(),
+        false => 2 * links.count(),
+    };
+    assert_eq!(asked, expected);
+
+    let search = split.search(&data.attributes);
+    let tested: HashSet<u64> = test.pairs().iter().map(Pair::key).collect();
+    for query in split.validation_queries(&search) {
+        for &node in query.targets.iter().chain(&query.exclude) {
+            assert!(!tested.contains(&Pair::linked((query.source, node)).key()), "validation knows a test link");
+        }
+        let right = |&node: &NodeId| data.graph.has_link(query.source, node);
+        assert!(query.targets.iter().all(right) && !query.targets.contains(&query.source));
+    }
+}
+
+fn check_round_trip(data: &Dataset, split: &Split) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("split");
+    split.write(&path, &data.names).unwrap();
+    let again = Split::make(data, &Protocol::Files(path), None, 999).unwrap();
+    assert!(again == *split, "what was read is not what was written");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_split_of_any_graph_is_sound_or_refused_with_a_hint(
+        nodes in 1_usize..40,
+        ends in prop::collection::vec((0_u32..1000, 0_u32..1000), 0..160),
+        seed in any::<u64>(),
+    ) {
+        let links = ends.iter().map(|&(a, b)| (a % nodes as u32, b % nodes as u32));
+        let data = dataset(Graph::from_links(nodes, links));
+        for (protocol, rule) in ALL {
+            match Split::make(&data, &protocol, Some(rule), seed) {
+                Ok(split) => {
+                    check(&data, &split);
+                    prop_assert_eq!(&Split::make(&data, &protocol, Some(rule), seed).unwrap(), &split);
+                    let (linked, unlinked) = counts(split.test().pairs());
+                    prop_assert!(protocol == Protocol::Deal2020 || unlinked <= linked);
+                    let (linked, unlinked) = counts(split.validation());
+                    prop_assert!(unlinked <= linked);
+                }
+                Err(error) => prop_assert!(error.hint().is_some()),
+            }
+        }
+        for rule in [Validation::Edges, Validation::Nodes] {
+            match Split::for_training(&data.graph, &data.attributes, rule, seed) {
+                Ok(split) => {
+                    check(&data, &split);
+                    prop_assert_eq!(split.final_view(&data.attributes).graph(), &data.graph);
+                    prop_assert!(split.test().pairs().is_empty());
+                }
+                Err(error) => prop_assert!(error.hint().is_some()),
+            }
+        }
+    }
+}
+
+#[test]
+fn sparse_graphs_get_as_many_negatives_as_the_protocol_says() {
+    let data = dataset(random_graph(600, 1500, 1));
+    let links = data.graph.links();
+    for (protocol, rule) in ALL {
+        let split = Split::make(&data, &protocol, Some(rule), 7).unwrap();
+        check(&data, &split);
+        let (linked, unlinked) = counts(split.test().pairs());
+        match protocol {
+            Protocol::Deal2020 => assert!(unlinked > 2 * linked),
+            _ => assert_eq!(linked, unlinked),
+        }
+        let (linked, unlinked) = counts(split.validation());
+        assert_eq!(linked, unlinked);
+        if protocol == Protocol::Transductive {
+            assert_eq!(
+                (linked, split.search(&data.attributes).graph().links()),
+                (links / 10, links - 2 * (links / 10))
+            );
+        }
+    }
+}
+
+#[test]
+fn the_test_set_does_not_depend_on_what_is_selected_on() {
+    let data = dataset(random_graph(300, 900, 2));
+    let make = |rule| Split::make(&data, &Protocol::Deal2020, Some(rule), 3).unwrap();
+    let (edges, nodes) = (make(Validation::Edges), make(Validation::Nodes));
+    assert_eq!(edges.test().pairs(), nodes.test().pairs());
+    assert_eq!(edges.test().hidden(), nodes.test().hidden());
+}
+
+#[test]
+fn another_seed_is_another_split() {
+    let data = dataset(random_graph(300, 900, 2));
+    for (protocol, rule) in ALL {
+        let make = |seed| Split::make(&data, &protocol, Some(rule), seed).unwrap();
+        assert_ne!(make(1).test().pairs(), make(2).test().pairs());
+    }
+}
+
+#[test]
+fn validation_links_are_never_a_nodes_last_one() {
+    let data = dataset(random_graph(300, 450, 4));
+    let split = Split::for_training(&data.graph, &data.attributes, Validation::Edges, 5).unwrap();
+    let search = split.search(&data.attributes);
+    for node in 0..300 {
+        assert_eq!(search.is_seen(node), data.graph.degree(node) > 0);
+    }
+    assert_eq!(counts(split.validation()).0, data.graph.links().div_ceil(10));
+}
+
+#[test]
+fn links_between_test_and_validation_nodes_are_asked_in_the_test_alone() {
+    let data = dataset(random_graph(100, 1500, 6));
+    let split = Split::make(&data, &Protocol::Strict, None, 1).unwrap();
+    let (search, refit) = (split.search(&data.attributes), split.refit(&data.attributes).unwrap());
+    let is_validation_node = |node| refit.is_visible(node) && !search.is_visible(node);
+    let crossing = split.test().pairs().iter().filter(|pair| pair.linked && is_validation_node(pair.target));
+    assert!(crossing.clone().count() > 0);
+    assert!(crossing.clone().all(|pair| refit.kind(*pair) == PairKind::NewOld));
+}
+
+#[test]
+fn graphs_that_cannot_be_split_are_refused_with_a_reason() {
+    let refused = |graph: Graph, protocol: Protocol, rule| {
+        let data = dataset(graph);
+        (0..20).all(|seed| Split::make(&data, &protocol, rule, seed).is_err_and(|error| error.hint().is_some()))
+    };
+    let star = || Graph::from_links(30, (1..30).map(|leaf| (0, leaf)));
+    for (protocol, rule) in ALL {
+        assert!(refused(Graph::from_links(0, []), protocol.clone(), Some(rule)));
+        assert!(refused(Graph::from_links(50, []), protocol.clone(), Some(rule)));
+        assert!(refused(Graph::from_links(2, [(0, 1)]), protocol.clone(), Some(rule)));
+        assert!(refused(complete(30), protocol, Some(rule)));
+    }
+    assert!(refused(star(), Protocol::Deal2020, Some(Validation::Edges)), "each link is a leaf's last");
+    let data = dataset(star());
+    let error = Split::for_training(&data.graph, &data.attributes, Validation::Edges, 0).unwrap_err();
+    assert!(matches!(error, SplitError::NoValidationLinks { rule: Validation::Edges }));
+}
+
+#[test]
+fn almost_complete_graphs_get_the_unlinked_pairs_there_are() {
+    let missing = |a: NodeId, b: NodeId| a / 2 == b / 2;
+    let data = dataset(complete(40).filter(|a, b| !missing(a, b)));
+    for (protocol, rule) in ALL {
+        for seed in 0..10 {
+            let Ok(split) = Split::make(&data, &protocol, Some(rule), seed) else { continue };
+            check(&data, &split);
+            assert!(split.test().pairs().iter().all(|pair| pair.linked != missing(pair.source, pair.target)));
+        }
+    }
+}
+
+#[test]
+fn a_rule_that_does_not_go_with_the_protocol_is_refused() {
+    let data = dataset(random_graph(100, 300, 1));
+    let error = |protocol, rule| Split::make(&data, &protocol, Some(rule), 1).unwrap_err();
+    let strict = error(Protocol::Strict, Validation::Edges);
+    assert_eq!(strict.to_string(), "protocol `strict` selects on `nodes`, not on `edges`");
+    assert_eq!(strict.hint().unwrap(), "leave out `--validation`, or say `--validation nodes`");
+    assert!(matches!(error(Protocol::Transductive, Validation::Nodes), SplitError::ValidationForced { .. }));
+    let default = |protocol| Split::make(&data, &protocol, None, 1).unwrap().validation_rule();
+    assert_eq!(default(Protocol::Deal2020), Validation::Nodes);
+    assert_eq!(default(Protocol::Strict), Validation::Nodes);
+    assert_eq!(default(Protocol::Transductive), Validation::Edges);
+}
+
+#[test]
+fn the_audit_finds_each_fault() {
+    let data = dataset(random_graph(100, 300, 1));
+    let sound = Split::make(&data, &Protocol::Deal2020, Some(Validation::Edges), 1).unwrap().contents;
+    let check = |spoil: &dyn Fn(&mut Contents), expected: &str| {
+        let mut contents = sound.clone();
+        spoil(&mut contents);
+        assert_eq!(Audit::of(&contents).to_string(), expected);
+    };
+    let hidden = *sound.hidden.iter().find(|&&node| data.graph.degree(node) > 0).unwrap();
+    let trained = Pair::linked(sound.search.graph.iter_links().next().unwrap());
+    let negative = *sound.test.last().unwrap();
+    check(&|_| {}, "passed");
+    check(&|split| split.hidden = vec![trained.source], "failed: 1 hidden node with training links");
+    check(&|split| split.search.visible[trained.source as usize] = false, "failed: 1 hidden node with training links");
+    check(&|split| split.validation.push(trained), "failed: 1 validation pair is trained on");
+    check(&|split| split.test.push(trained), "failed: 1 test pair is trained on");
+    let tested = counts(&sound.test).0;
+    let linked = sound.hidden.iter().filter(|&&node| data.graph.degree(node) > 0).count();
+    check(
+        &|split| split.refit = Some(Stage::whole(data.graph.clone())),
+        &format!("failed: {linked} hidden nodes with training links, {tested} test pairs are trained on"),
+    );
+    check(&|split| split.validation.push(negative), "failed: 1 pair is in both validation and test");
+    check(
+        &|split| split.test.iter_mut().filter(|pair| pair.linked).take(2).for_each(|pair| pair.linked = false),
+        "failed: 2 test negatives are linked in the graph",
+    );
+    check(&|split| split.test.last_mut().unwrap().linked = true, "failed: 1 test positive is not linked in the graph");
+    let twice_and_self = |split: &mut Contents, outside| {
+        split.outside = outside;
+        split.test.extend([negative, Pair::unlinked((hidden, hidden))]);
+    };
+    check(&|split| twice_and_self(split, false), "failed: 1 test pair of a node with itself, 1 repeated test pair");
+    check(
+        &|split| twice_and_self(split, true),
+        "passed with warnings: 1 test pair of a node with itself, 1 repeated test pair",
+    );
+}
+
+#[test]
+fn only_splits_are_overwritten() {
+    let data = dataset(random_graph(100, 300, 1));
+    let folder = tempfile::tempdir().unwrap();
+    let split = |seed| Split::make(&data, &Protocol::Strict, None, seed).unwrap();
+    let write = |path: &Path, seed| split(seed).write(path, &data.names);
+    let mine = folder.path().join("mine");
+    fs::create_dir(&mine).unwrap();
+    fs::write(mine.join("train.csv"), "precious").unwrap();
+    assert!(matches!(write(&mine, 1), Err(SplitError::NotASplit { .. })));
+    assert!(matches!(write(&mine.join("train.csv"), 1), Err(SplitError::NotASplit { .. })));
+    assert_eq!(fs::read_to_string(mine.join("train.csv")).unwrap(), "precious");
+
+    let ours = folder.path().join("deep/ours");
+    write(&ours, 1).unwrap();
+    write(&ours, u64::MAX).unwrap();
+    assert_eq!(Split::make(&data, &Protocol::Files(ours.clone()), None, 0).unwrap(), split(u64::MAX));
+    let mut names: Vec<_> = fs::read_dir(&ours).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["hidden.csv", "split.toml", "test.csv", "train.csv", "validation.csv"]);
+    let count = Names::Numbered(3);
+    assert!(matches!(split(1).write(&ours, &count), Err(SplitError::NameCount { names: 3, nodes: 100 })));
+}
+
+#[test]
+fn what_was_changed_or_does_not_belong_is_not_read() {
+    let data = dataset(random_graph(100, 300, 1));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("split");
+    let read = |data: &Dataset, rule| Split::make(data, &Protocol::Files(path.clone()), rule, 0).unwrap_err();
+    let write = || Split::make(&data, &Protocol::Strict, None, 1).unwrap().write(&path, &data.names).unwrap();
+    let edit = |name: &str, edit: &dyn Fn(String) -> String| {
+        write();
+        let file = path.join(name);
+        fs::write(&file, edit(fs::read_to_string(&file).unwrap())).unwrap();
+    };
+    write();
+    let other = dataset(random_graph(100, 300, 2));
+    assert!(matches!(read(&other, None), SplitError::OtherGraph { .. }));
+    assert!(matches!(read(&data, Some(Validation::Edges)), SplitError::ValidationRecorded { .. }));
+    edit("test.csv", &|text| text.replacen(",1\n", ",0\n", 1));
+    assert!(matches!(read(&data, None), SplitError::Checksum { .. }));
+    edit("split.toml", &|text| text.replace("version = 1", "version = 2"));
+    assert!(matches!(read(&data, None), SplitError::Version { found: 2, supported: 1, .. }));
+    edit("split.toml", &|text| text.replace("version = 1", "version = -1"));
+    assert!(matches!(read(&data, None), SplitError::Manifest { .. }));
+    edit("split.toml", &|text| text.replace("coldlink-split", "something"));
+    assert!(matches!(read(&data, None), SplitError::NotASplit { .. }));
+    fs::remove_dir_all(&path).unwrap();
+    assert!(matches!(read(&data, None), SplitError::Io { .. }));
+    let renamed = Dataset { names: Names::Numbered(100), ..data.clone() };
+    write();
+    assert!(matches!(read(&renamed, None), SplitError::UnknownNode { line: 2, .. }));
+}
+
+type Change<'a> = &'a dyn Fn(&str, &mut Vec<u64>, &mut Vec<i64>);
+
+/// A path of ten nodes whose last one is new, as an `.npz` file; `change` may replace arrays.
+fn write_npz(path: &Path, change: Change<'_>) {
+    let arrays: [(&str, &[i64]); 6] = [
+        ("train_pos", &[0, 1, 1, 2, 2, 3, 4, 5, 5, 6, 6, 7, 7, 8]),
+        ("val_pos", &[3, 4]),
+        ("val_neg", &[0, 5]),
+        ("test_pos", &[8, 9]),
+        ("test_neg", &[9, 1]),
+        ("hidden", &[9]),
+    ];
+    let mut archive = NpzWriter::create(path).unwrap();
+    for (name, values) in arrays {
+        let mut values = values.to_vec();
+        let mut shape = if name == "hidden" { vec![1] } else { vec![values.len() as u64 / 2, 2] };
+        change(name, &mut shape, &mut values);
+        let mut array =
+            archive.array(name, Default::default()).unwrap().default_dtype().shape(&shape).begin_nd().unwrap();
+        array.extend(values).unwrap();
+        array.finish().unwrap();
+    }
+}
+
+#[test]
+fn splits_of_numpy_are_read_and_bad_ones_refused() {
+    let data = dataset(Graph::from_links(10, (0..9).map(|node| (node, node + 1))));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("split.npz");
+    let read = |rule| Split::make(&data, &Protocol::Files(path.clone()), rule, 1);
+    write_npz(&path, &|_, _, _| {});
+    let edges = read(Some(Validation::Edges)).unwrap();
+    assert_eq!(edges.audit().to_string(), "passed");
+    assert_eq!(edges.test().pairs(), [Pair::linked((9, 8)), Pair::unlinked((9, 1))], "the new end comes first");
+    assert_eq!(edges.validation(), [Pair::linked((3, 4)), Pair::unlinked((0, 5))]);
+    assert_eq!((edges.protocol(), edges.test().hidden()), ("files", &[9][..]));
+    assert!(edges.refit(&data.attributes).is_none());
+    check_round_trip(&data, &edges);
+
+    let nodes = read(None).unwrap();
+    assert_eq!(nodes.validation_rule(), Validation::Nodes);
+    assert_eq!(nodes.refit(&data.attributes).unwrap().graph().links(), 8);
+    assert_eq!(nodes.audit().to_string(), "passed");
+    check_round_trip(&data, &nodes);
+
+    let error = |change: Change<'_>| {
+        write_npz(&path, change);
+        let error = read(None).unwrap_err();
+        assert!(error.hint().is_some());
+        error.to_string().replace(&path.display().to_string(), "split.npz")
+    };
+    assert_eq!(
+        error(&|name, _, values| if name == "val_neg" {
+            values[0] = 10
+        }),
+        "`split.npz`: array `val_neg` has node 10, but the graph has 10 nodes"
+    );
+    assert_eq!(
+        error(&|name, _, values| if name == "hidden" {
+            values[0] = -1
+        }),
+        "`split.npz`: array `hidden` has node -1, but the graph has 10 nodes"
+    );
+    assert_eq!(
+        error(&|name, shape, _| if name == "test_pos" {
+            *shape = vec![2]
+        }),
+        "`split.npz`: array `test_pos` has shape [2] where (pairs, 2) is expected"
+    );
+    assert_eq!(
+        error(&|name, shape, values| if name == "test_pos" {
+            (*shape, *values) = (vec![0, 2], vec![])
+        }),
+        "there is no link to test on, with 1 nodes hidden"
+    );
+    fs::write(&path, "no archive").unwrap();
+    assert!(matches!(read(None), Err(SplitError::Io { action: "read", .. })));
+}
+
+#[test]
+fn arrays_of_numpy_are_read_by_columns_and_never_unpickled() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("arrays.npz");
+    let mut writer = NpzWriter::create(&path).unwrap();
+    let columns = writer.array("columns", Default::default()).unwrap().default_dtype().order(npyz::Order::Fortran);
+    let mut array = columns.shape(&[3, 2]).begin_nd().unwrap();
+    array.extend([1_u16, 2, 3, 4, 5, 6]).unwrap();
+    array.finish().unwrap();
+    let floats = writer.array("floats", Default::default()).unwrap().default_dtype();
+    let mut floats = floats.shape(&[1]).begin_nd().unwrap();
+    floats.push(&1.0_f32).unwrap();
+    floats.finish().unwrap();
+    let header = "{'descr': '|O', 'fortran_order': False, 'shape': (1,)}\n";
+    writer.zip_writer().start_file("objects.npy", Default::default()).unwrap();
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend((header.len() as u16).to_le_bytes());
+    file.extend(header.bytes());
+    std::io::Write::write_all(writer.zip_writer(), &file).unwrap();
+    drop(writer);
+
+    let mut archive = NpzArchive::open(&path).unwrap();
+    let mut read = |name| npz::integers(&mut archive, &path, name);
+    assert_eq!(read("columns").unwrap().unwrap().values, [1, 4, 2, 5, 3, 6]);
+    assert!(read("absent").unwrap().is_none());
+    assert!(matches!(read("floats"), Err(SplitError::ArrayType { found, .. }) if found.contains("f4")));
+    assert!(matches!(read("objects"), Err(SplitError::PickledArray { array: "objects", .. })));
+}
+
+/// CiteSeer and its authors' splits, or nothing where the data is not at hand.
+fn citeseer() -> Option<(Dataset, PathBuf)> {
+    let folder = match std::env::var_os("DEAL_DATA") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+    };
+    let path = folder.join("citeseer.npz");
+    let mut archive = NpzArchive::open(&path).ok()?;
+    let mut array = |name| npz::integers(&mut archive, &path, name).unwrap().unwrap().values;
+    let offsets: Vec<u64> = array("adj_indptr").into_iter().map(|offset| offset as u64).collect();
+    let neighbors: Vec<NodeId> = array("adj_indices").into_iter().map(|node| node as NodeId).collect();
+    let graph = Graph::from_parts(offsets.into(), neighbors.into()).unwrap();
+    Some((dataset(graph), folder.join("citeseer-authors-split")))
+}
+
+#[test]
+fn the_authors_drawn_nodes_give_the_authors_counts() {
+    let Some((data, folder)) = citeseer() else { return };
+    let path = folder.join("inductive.npz");
+    let mut archive = NpzArchive::open(&path).unwrap();
+    let mut list = |name| -> Vec<NodeId> {
+        let numbers = npz::integers(&mut archive, &path, name).unwrap().unwrap().values;
+        numbers.into_iter().map(|node| node as NodeId).collect()
+    };
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let test = deal2020::deal2020_from_drawn(&data.graph, &list("drawn"), &mut rng).unwrap();
+    let mut hidden = list("hidden");
+    hidden.sort_unstable();
+    assert_eq!(test.hidden, hidden);
+    assert_eq!((test.hidden.len(), test.remaining.visible_nodes().len()), (503, 2824));
+    assert_eq!(counts(&test.pairs), (889, 1984));
+    let selected = validation::edges(&data.graph, &test.remaining, &test.pairs, 1).unwrap();
+    assert_eq!(counts(&selected.pairs), (367, 367));
+}
+
+#[test]
+fn the_authors_splits_are_audited() {
+    let Some((data, folder)) = citeseer() else { return };
+    let audit = |name: &str, rule| {
+        let split = Split::make(&data, &Protocol::Files(folder.join(name)), Some(rule), 1).unwrap();
+        check_queries(&data, &split);
+        check_round_trip(&data, &split);
+        split.audit().to_string()
+    };
+    let warnings = "passed with warnings: 1 test pair of a node with itself, 5 repeated test pairs";
+    assert_eq!(audit("inductive.npz", Validation::Edges), warnings);
+    assert_eq!(audit("inductive.npz", Validation::Nodes), warnings);
+    assert_eq!(
+        audit("transductive.npz", Validation::Edges),
+        "failed: 1 validation pair is trained on, 1 validation negative is linked in the graph"
+    );
+    assert_eq!(audit("transductive.npz", Validation::Nodes), "passed");
+}
+
+#[test]
+fn citeseer_is_split_by_every_protocol() {
+    let Some((data, _)) = citeseer() else { return };
+    for (protocol, rule) in ALL {
+        check(&data, &Split::make(&data, &protocol, Some(rule), 1).unwrap());
+    }
+    let transductive = Split::make(&data, &Protocol::Transductive, None, 1).unwrap();
+    assert_eq!(counts(transductive.test().pairs()), (455, 455));
+    assert_eq!(counts(transductive.validation()), (455, 455));
+}
