@@ -1,7 +1,12 @@
 //! Every error of the library in one type, for those who do not care which stage failed.
 
+use crate::config::ConfigError;
+use crate::evaluate::MetricError;
+use crate::kernel::CpuError;
 use crate::load::LoadError;
+use crate::model::FileError;
 use crate::split::SplitError;
+use crate::train::TrainError;
 
 /// Any error of the library.
 #[derive(Debug, thiserror::Error)]
@@ -12,4 +17,33 @@ pub enum Error {
     /// Splitting.
     #[error(transparent)]
     Split(#[from] SplitError),
+    /// Settings.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Training.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+    /// A model's file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Evaluation.
+    #[error(transparent)]
+    Metric(#[from] MetricError),
+    /// The instruction set.
+    #[error(transparent)]
+    Cpu(#[from] CpuError),
+}
+
+impl Error {
+    /// What to do about it, where there is something.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Error::Load(error) => error.hint(),
+            Error::Split(error) => error.hint(),
+            Error::Config(error) => error.hint(),
+            Error::Train(error) => error.hint(),
+            Error::File(error) => error.hint(),
+            Error::Metric(_) | Error::Cpu(_) => None,
+        }
+    }
 }

@@ -122,19 +122,8 @@ impl<T: Real> Problem<T> {
         inputs
     }
 
-    /// Every parameter, by name.
     fn parameters(&mut self) -> Vec<(String, &mut Parameter<T>)> {
-        let mut groups = vec![("table".to_owned(), &mut self.model.structure.table)];
-        if let Some(gains) = &mut self.model.structure.gains {
-            groups.push(("gains".to_owned(), gains));
-        }
-        for (index, layer) in self.model.attributes.layers.iter_mut().enumerate() {
-            groups.push((format!("weights {index}"), &mut layer.weights));
-            if let Some(bias) = &mut layer.bias {
-                groups.push((format!("bias {index}"), bias));
-            }
-        }
-        groups
+        self.model.parameters_mut()
     }
 
     /// Away from zero, where the embedding of a node without attributes has no direction.

@@ -12,13 +12,17 @@ mod metrics;
 mod ranking;
 mod report;
 mod scorer;
+mod seed;
 
 pub use error::MetricError;
 pub use hard::HardNegatives;
 pub use metrics::{Measures, auc, average_precision, prevalence};
-pub use ranking::{RankingQuery, Ranks, candidates};
+pub use ranking::{Ranks, candidates};
 pub use report::{
     About, BaselineResult, BaselineSummary, BaselineTable, Deviation, HITS, Hits, Metrics, Report, Run, SeedResult,
     Summary, Test,
 };
 pub use scorer::Scorer;
+pub use seed::{Evaluation, evaluate_seed};
+
+pub use crate::split::RankingQuery;

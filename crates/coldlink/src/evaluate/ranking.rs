@@ -4,18 +4,7 @@ use rayon::prelude::*;
 
 use super::{MetricError, Scorer};
 use crate::graph::NodeId;
-use crate::split::TrainView;
-
-/// One node whose true links are to be found among the candidates.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RankingQuery {
-    /// The node that asks.
-    pub source: NodeId,
-    /// Its links to be found; each is ranked without the others.
-    pub targets: Vec<NodeId>,
-    /// Its other known links: neither ranked nor counted against a target. May name nodes that are no candidates.
-    pub exclude: Vec<NodeId>,
-}
+use crate::split::{RankingQuery, TrainView};
 
 /// Which nodes a query is ranked against: all seen ones where nodes are hidden, all nodes where only links are.
 pub fn candidates(view: &TrainView) -> Vec<NodeId> {

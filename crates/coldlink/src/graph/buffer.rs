@@ -30,9 +30,24 @@ impl<T: Pod> Buffer<T> {
     }
 }
 
+impl<T: Pod> Buffer<T> {
+    /// The array to write; what is mapped is copied first.
+    #[inline]
+    pub fn to_mut(&mut self) -> &mut Vec<T> {
+        if let Buffer::Mapped { .. } = self {
+            *self = Buffer::Owned(self.to_vec());
+        }
+        match self {
+            Buffer::Owned(values) => values,
+            Buffer::Mapped { .. } => unreachable!("just copied"),
+        }
+    }
+}
+
 impl<T: Pod> Deref for Buffer<T> {
     type Target = [T];
 
+    #[inline]
     fn deref(&self) -> &[T] {
         match self {
             Buffer::Owned(values) => values,

@@ -97,6 +97,11 @@ impl<T: Real> Moments<T> {
         Moments { chunks: vec![[zero; 2]; matrix.chunks().len()], row_chunks: matrix.row_chunks() }
     }
 
+    /// None: of a matrix that is not trained any more.
+    pub fn none() -> Self {
+        Moments { chunks: Vec::new(), row_chunks: 0 }
+    }
+
     /// Those of one row.
     #[inline(always)]
     pub fn row_mut(&mut self, row: usize) -> &mut [[Chunk<T>; 2]] {

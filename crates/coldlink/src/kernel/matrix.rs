@@ -1,19 +1,21 @@
 //! Dense matrices with rows of whole chunks.
 
 use super::{Chunk, LANES, Real};
+use crate::graph::Buffer;
 
 /// A dense matrix. Rows are filled up with zeros to a multiple of [`LANES`] columns, and every kernel keeps them zero.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Matrix<T> {
+pub struct Matrix<T: Real> {
     rows: usize,
     columns: usize,
-    chunks: Vec<Chunk<T>>,
+    chunks: Buffer<Chunk<T>>,
 }
 
 impl<T: Real> Matrix<T> {
     /// All zeros.
     pub fn zeros(rows: usize, columns: usize) -> Self {
-        Matrix { rows, columns, chunks: vec![Chunk([T::ZERO; LANES]); rows * columns.div_ceil(LANES)] }
+        let chunks = vec![Chunk([T::ZERO; LANES]); rows * columns.div_ceil(LANES)];
+        Matrix { rows, columns, chunks: chunks.into() }
     }
 
     /// Filled by (row, column), row after row.
@@ -28,8 +30,8 @@ impl<T: Real> Matrix<T> {
     }
 
     /// From whole rows of chunks; `None` where there are not `rows` of them or the filling is not zero.
-    pub fn from_chunks(rows: usize, columns: usize, chunks: Vec<Chunk<T>>) -> Option<Self> {
-        let matrix = Matrix { rows, columns, chunks };
+    pub fn from_chunks(rows: usize, columns: usize, chunks: impl Into<Buffer<Chunk<T>>>) -> Option<Self> {
+        let matrix = Matrix { rows, columns, chunks: chunks.into() };
         let whole = matrix.chunks.len() == rows.checked_mul(matrix.row_chunks())?;
         let filling = columns..matrix.row_chunks() * LANES;
         let zero =
@@ -77,7 +79,7 @@ impl<T: Real> Matrix<T> {
     #[inline(always)]
     pub fn chunk_row_mut(&mut self, row: usize) -> &mut [Chunk<T>] {
         let width = self.row_chunks();
-        &mut self.chunks[row * width..][..width]
+        &mut self.chunks_mut()[row * width..][..width]
     }
 
     /// All chunks, row after row.
@@ -89,13 +91,14 @@ impl<T: Real> Matrix<T> {
     /// All chunks to write; the filling must stay zero.
     #[inline(always)]
     pub fn chunks_mut(&mut self) -> &mut [Chunk<T>] {
-        &mut self.chunks
+        self.chunks.to_mut()
     }
 
     /// Makes it `rows` high, keeping its memory; what the rows hold is not defined.
     pub fn resize_rows(&mut self, rows: usize) {
         self.rows = rows;
-        self.chunks.resize(rows * self.row_chunks(), Chunk([T::ZERO; LANES]));
+        let chunks = rows * self.row_chunks();
+        self.chunks.to_mut().resize(chunks, Chunk([T::ZERO; LANES]));
     }
 
     /// Rows and columns swapped.

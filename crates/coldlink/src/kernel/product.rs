@@ -7,7 +7,7 @@ use super::{Chunk, Kernel, Matrix, Real, Simd};
 
 /// The left factor of a product.
 #[derive(Clone, Copy)]
-pub enum Left<'a, T> {
+pub enum Left<'a, T: Real> {
     /// A as it is.
     Plain(&'a Matrix<T>),
     /// Aᵀ.
@@ -40,7 +40,7 @@ pub fn product<T: Real>(left: Left<'_, T>, right: &Matrix<T>, out: &mut Matrix<T
 }
 
 /// Some rows of the result.
-struct Strip<'a, T> {
+struct Strip<'a, T: Real> {
     left: Left<'a, T>,
     first_row: usize,
     terms: usize,

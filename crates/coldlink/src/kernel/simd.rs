@@ -17,14 +17,11 @@ pub const LANES: usize = 16;
 #[repr(C, align(64))]
 pub struct Chunk<T>(pub [T; LANES]);
 
-// SAFETY: an array of `Pod` numbers; its size (64 or 128 bytes) is a multiple of its alignment, so there is no padding.
-unsafe impl Zeroable for Chunk<f32> {}
+// SAFETY: sixteen numbers that may be all zero bits. Of the two types that are `Real`, the chunks have 64 and 128 bytes,
+// multiples of their alignment: there is no padding.
+unsafe impl<T: Real> Zeroable for Chunk<T> {}
 // SAFETY: as above.
-unsafe impl Pod for Chunk<f32> {}
-// SAFETY: as above.
-unsafe impl Zeroable for Chunk<f64> {}
-// SAFETY: as above.
-unsafe impl Pod for Chunk<f64> {}
+unsafe impl<T: Real> Pod for Chunk<T> {}
 
 /// `f32` for work, `f64` for the twin that gradients are checked with.
 pub trait Real:
@@ -57,9 +54,15 @@ pub trait Real:
     /// Exponential.
     fn exp(self) -> Self;
     /// The chunks of a row as numbers.
-    fn flat(chunks: &[Chunk<Self>]) -> &[Self];
+    #[inline(always)]
+    fn flat(chunks: &[Chunk<Self>]) -> &[Self] {
+        bytemuck::cast_slice(chunks)
+    }
     /// The chunks of a row as numbers to write.
-    fn flat_mut(chunks: &mut [Chunk<Self>]) -> &mut [Self];
+    #[inline(always)]
+    fn flat_mut(chunks: &mut [Chunk<Self>]) -> &mut [Self] {
+        bytemuck::cast_slice_mut(chunks)
+    }
     /// Runs a kernel on the chosen instruction set.
     fn run<K: Kernel<Self>>(kernel: K) -> K::Output;
 }
@@ -131,14 +134,6 @@ macro_rules! real {
         #[inline(always)]
         fn exp(self) -> Self {
             self.exp()
-        }
-        #[inline(always)]
-        fn flat(chunks: &[Chunk<Self>]) -> &[Self] {
-            bytemuck::cast_slice(chunks)
-        }
-        #[inline(always)]
-        fn flat_mut(chunks: &mut [Chunk<Self>]) -> &mut [Self] {
-            bytemuck::cast_slice_mut(chunks)
         }
     };
 }

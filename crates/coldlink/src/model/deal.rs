@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::encoder::Activations;
-use super::{AttributeEncoder, Dropout, Inputs, PairLoss, StructureEncoder};
+use super::{AttributeEncoder, Dropout, Inputs, Layer, PairLoss, Parameter, StructureEncoder};
 use crate::Config;
 use crate::config::{AdamRows, Alignment, Similarity};
 use crate::kernel::{
@@ -17,7 +17,7 @@ const PAIRS_PER_TASK: usize = 256;
 
 /// Both encoders, and how they are trained.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Deal<T> {
+pub struct Deal<T: Real> {
     /// H_a.
     pub attributes: AttributeEncoder<T>,
     /// H_s.
@@ -43,7 +43,7 @@ pub struct Losses {
 }
 
 /// Memory that steps use again and again.
-pub struct Workspace<T> {
+pub struct Workspace<T: Real> {
     activations: Activations<T>,
     /// What enters the inner products: of batch node i, z_s in row 2 i and z_a in row 2 i + 1, of length 1 under cosine.
     vectors: Matrix<T>,
@@ -70,9 +70,58 @@ impl<T: Real> Deal<T> {
         }
     }
 
+    /// A model of the right shape whose weights are still to be read.
+    pub(crate) fn shaped(nodes: usize, attributes: usize, config: &Config) -> Self {
+        Self::new(nodes, attributes, config, 0)
+    }
+
     /// Numbers in an embedding.
     pub fn width(&self) -> usize {
         self.structure.table.weights.columns()
+    }
+
+    /// The model without the optimiser's memory.
+    pub fn frozen(&self) -> Self {
+        let layer = |layer: &Layer<T>| Layer {
+            weights: layer.weights.frozen(),
+            bias: layer.bias.as_ref().map(Parameter::frozen),
+        };
+        let layers = self.attributes.layers.iter().map(layer).collect();
+        Deal {
+            attributes: AttributeEncoder { layers, last_elu: self.attributes.last_elu },
+            structure: StructureEncoder {
+                table: self.structure.table.frozen(),
+                gains: self.structure.gains.as_ref().map(Parameter::frozen),
+            },
+            ..*self
+        }
+    }
+
+    /// Every parameter by its name, in a fixed order.
+    pub fn parameters(&self) -> Vec<(String, &Parameter<T>)> {
+        let mut all = vec![("structure.table".to_owned(), &self.structure.table)];
+        all.extend(self.structure.gains.as_ref().map(|gains| ("structure.gains".to_owned(), gains)));
+        for (index, layer) in self.attributes.layers.iter().enumerate() {
+            all.push((format!("attributes.{index}.weights"), &layer.weights));
+            all.extend(layer.bias.as_ref().map(|bias| (format!("attributes.{index}.bias"), bias)));
+        }
+        all
+    }
+
+    /// The same, to write.
+    pub fn parameters_mut(&mut self) -> Vec<(String, &mut Parameter<T>)> {
+        let mut all = vec![("structure.table".to_owned(), &mut self.structure.table)];
+        all.extend(self.structure.gains.as_mut().map(|gains| ("structure.gains".to_owned(), gains)));
+        for (index, layer) in self.attributes.layers.iter_mut().enumerate() {
+            all.push((format!("attributes.{index}.weights"), &mut layer.weights));
+            all.extend(layer.bias.as_mut().map(|bias| (format!("attributes.{index}.bias"), bias)));
+        }
+        all
+    }
+
+    /// How embeddings are compared.
+    pub fn similarity(&self) -> Similarity {
+        self.similarity
     }
 
     /// Memory for steps.
@@ -209,7 +258,7 @@ pub(crate) fn adam_step<T: Real>(config: &Config, step: u64) -> AdamStep<T> {
 }
 
 /// Puts both embeddings of some batch nodes side by side, of length 1 under cosine.
-struct Vectors<'a, T> {
+struct Vectors<'a, T: Real> {
     model: &'a Deal<T>,
     batch: &'a Batch,
     embeddings: &'a Matrix<T>,

@@ -48,7 +48,7 @@ impl Dropout {
 
 /// y = x W + b.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Layer<T> {
+pub struct Layer<T: Real> {
     /// W, inputs × outputs.
     pub weights: Parameter<T>,
     /// b, 1 × outputs.
@@ -57,7 +57,7 @@ pub struct Layer<T> {
 
 /// The attribute-oriented encoder.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AttributeEncoder<T> {
+pub struct AttributeEncoder<T: Real> {
     /// At least one.
     pub layers: Vec<Layer<T>>,
     /// Whether the last layer ends in a unit too.
@@ -66,7 +66,7 @@ pub struct AttributeEncoder<T> {
 
 /// What the backward pass needs of the forward pass, layer by layer.
 #[derive(Clone, Debug)]
-pub struct Activations<T> {
+pub struct Activations<T: Real> {
     /// Outputs of each layer; the last are the embeddings.
     pub outputs: Vec<Matrix<T>>,
     gradients: Vec<Matrix<T>>,

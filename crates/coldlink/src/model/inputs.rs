@@ -74,7 +74,7 @@ fn dense(attributes: &Attributes) -> Matrix<f32> {
 
 /// The attributes of some nodes.
 #[derive(Clone, Debug)]
-pub enum Inputs<T> {
+pub enum Inputs<T: Real> {
     /// By row for the forward pass, by column for the backward pass.
     Sparse {
         /// An entry per node.

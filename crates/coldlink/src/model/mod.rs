@@ -4,22 +4,30 @@
 //! gradients are checked with.
 
 mod deal;
+mod embeddings;
 mod encoder;
+mod file;
 mod inputs;
 mod loss;
 mod structure;
+mod trained;
 
+pub(crate) use deal::adam_step;
 pub use deal::{Deal, Losses, Workspace};
+pub use embeddings::{EmbeddingScorer, Embeddings};
 pub use encoder::{Activations, AttributeEncoder, Dropout, Layer};
+pub(crate) use file::{Archive, ArchiveWriter};
+pub use file::{FileError, FileProblem};
 pub use inputs::{Columns, Features, Inputs, Lists};
 pub use loss::PairLoss;
 pub use structure::StructureEncoder;
+pub use trained::{Model, Summary};
 
 use crate::kernel::{Matrix, Moments, Real};
 
 /// A matrix that is trained, with the optimiser's memory of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parameter<T> {
+pub struct Parameter<T: Real> {
     /// The numbers.
     pub weights: Matrix<T>,
     /// Adam's.
@@ -31,5 +39,10 @@ impl<T: Real> Parameter<T> {
     pub fn new(weights: Matrix<T>) -> Self {
         let moments = Moments::of(&weights);
         Parameter { weights, moments }
+    }
+
+    /// The weights alone, with no memory for further training.
+    pub fn frozen(&self) -> Self {
+        Parameter { weights: self.weights.clone(), moments: Moments::none() }
     }
 }

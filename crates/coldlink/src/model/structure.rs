@@ -12,7 +12,7 @@ use crate::kernel::{
 /// z_s of node i is g_i W_i / ‖W_i‖, or W_i where normalisation is off. Under cosine the length has no effect, so there
 /// is neither a gain nor a difference between the two.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StructureEncoder<T> {
+pub struct StructureEncoder<T: Real> {
     /// W, nodes × width.
     pub table: Parameter<T>,
     /// g, nodes × 1: under the inner product with normalisation.

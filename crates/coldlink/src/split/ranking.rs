@@ -6,7 +6,7 @@ use crate::graph::{Graph, NodeId};
 /// A node that ranks all candidates, and which of them are right.
 ///
 /// While one target is ranked, the other targets and `exclude` are no candidates: they are right too, or known already.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RankingQuery {
     /// The node that asks.
     pub source: NodeId,

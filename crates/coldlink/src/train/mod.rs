@@ -1,1 +1,13 @@
-//! (in the making)
+//! From a split to a trained model: the loop, the choice of the number of steps, checkpoints, and events.
+
+mod checkpoint;
+mod error;
+mod event;
+mod fit;
+mod trainer;
+
+pub use checkpoint::Checkpoints;
+pub use error::TrainError;
+pub use event::{Control, Event, Observer, Phase, Silent};
+pub use fit::{Fit, Fitted, Validated};
+pub use trainer::Trainer;

@@ -1,0 +1,43 @@
+//! One seed of an evaluation: split, train, measure.
+
+use std::time::Instant;
+
+use super::{Run, SeedResult, Test};
+use crate::graph::Dataset;
+use crate::model::EmbeddingScorer;
+use crate::split::{Audit, Protocol, Split};
+use crate::train::{Fit, Observer};
+use crate::{Config, Error};
+
+/// What is evaluated, and how.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// Which test set.
+    pub protocol: Protocol,
+    /// The settings of the model; they say what is validated on too.
+    pub config: Config,
+    /// Whether the baselines are ranked among all candidates as well.
+    pub rank_baselines: bool,
+}
+
+/// Makes the split of a seed, trains on it, and measures the model on its test set.
+pub fn evaluate_seed(
+    dataset: &Dataset,
+    evaluation: &Evaluation,
+    seed: u64,
+    observer: &mut dyn Observer,
+) -> Result<(SeedResult, Audit), Error> {
+    let Evaluation { protocol, config, rank_baselines } = evaluation;
+    let split = Split::make(dataset, protocol, Some(config.validation), seed)?;
+    let started = Instant::now();
+    let fit = Fit { split: &split, attributes: &dataset.attributes, config, seed, checkpoints: None };
+    let fitted = fit.run(observer)?;
+    let train_seconds = started.elapsed().as_secs_f64();
+    let view = split.final_view(&dataset.attributes);
+    let embeddings = fitted.embed_all(&view);
+    let scorer = EmbeddingScorer { embeddings: &embeddings, lambda: config.lambda.map(|weight| weight as f32) };
+    let queries = split.test().queries(&view);
+    let test = Test { pairs: split.test().pairs(), queries: &queries, view, rank_baselines: *rank_baselines };
+    let run = Run { seed, steps: fitted.steps as usize, train_seconds };
+    Ok((SeedResult::measure(run, &scorer, &test)?, split.audit().clone()))
+}

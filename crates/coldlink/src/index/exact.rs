@@ -1,0 +1,141 @@
+//! Top-k by scoring every node: what any faster index is measured against.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use rayon::prelude::*;
+
+use super::{Hit, Index};
+use crate::graph::NodeId;
+use crate::kernel::{Chunk, Kernel, LANES, Left, Matrix, Real, Simd, add_scaled, product};
+use crate::model::Embeddings;
+
+/// Scores that are held at a time.
+const SCORES: usize = 1 << 24;
+
+/// Scores all nodes. The score of a new node with embedding z and a node q is z · (λ₂ z_a(q) + λ₃ z_s(q)), so one vector
+/// per node is all there is to keep.
+pub struct ExactIndex {
+    vectors: Matrix<f32>,
+}
+
+impl ExactIndex {
+    /// An index of all nodes of `embeddings`, for the weights λ of Eq. 10.
+    pub fn new(embeddings: &Embeddings, lambda: [f32; 3]) -> Self {
+        let mut vectors = Matrix::zeros(embeddings.nodes(), embeddings.attributes.columns());
+        let width = vectors.row_chunks();
+        vectors.chunks_mut().par_chunks_mut(width.max(1)).enumerate().for_each(|(node, out)| {
+            let rows = [embeddings.attributes.chunk_row(node), embeddings.structure.chunk_row(node)];
+            f32::run(Combine { rows, weights: [lambda[1], lambda[2]], out });
+        });
+        ExactIndex { vectors }
+    }
+
+    /// How many nodes it holds.
+    pub fn nodes(&self) -> usize {
+        self.vectors.rows()
+    }
+}
+
+impl Index for ExactIndex {
+    fn search(&self, queries: &Matrix<f32>, count: usize) -> Vec<Vec<Hit>> {
+        let per_round = (SCORES / self.nodes().max(1)).clamp(1, 512).next_multiple_of(LANES);
+        let mut hits = Vec::with_capacity(queries.rows());
+        for first in (0..queries.rows()).step_by(per_round) {
+            let round = per_round.min(queries.rows() - first);
+            let columns = Matrix::from_fn(queries.columns(), round, |row, query| queries.row(first + query)[row]);
+            let mut scores = Matrix::zeros(self.nodes(), round);
+            product(Left::Plain(&self.vectors), &columns, &mut scores);
+            let best: Vec<_> = (0..round).into_par_iter().map(|query| best_of(&scores, query, count)).collect();
+            hits.extend(best);
+        }
+        hits
+    }
+}
+
+struct Combine<'a> {
+    rows: [&'a [Chunk<f32>]; 2],
+    weights: [f32; 2],
+    out: &'a mut [Chunk<f32>],
+}
+
+impl Kernel<f32> for Combine<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn on<S: Simd<Scalar = f32>>(self, simd: S) {
+        for (row, weight) in self.rows.into_iter().zip(self.weights) {
+            add_scaled(simd, self.out, weight, row);
+        }
+    }
+}
+
+/// A hit in a heap whose top is the worst.
+struct Worst(Hit);
+
+impl Worst {
+    fn order(&self, other: &Self) -> Ordering {
+        other.0.score.total_cmp(&self.0.score).then(self.0.node.cmp(&other.0.node))
+    }
+}
+
+impl PartialEq for Worst {
+    fn eq(&self, other: &Self) -> bool {
+        self.order(other).is_eq()
+    }
+}
+
+impl Eq for Worst {}
+
+impl PartialOrd for Worst {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Worst {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.order(other)
+    }
+}
+
+fn best_of(scores: &Matrix<f32>, query: usize, count: usize) -> Vec<Hit> {
+    let mut heap = BinaryHeap::with_capacity(count.min(scores.rows()) + 1);
+    for node in 0..scores.rows() {
+        let hit = Worst(Hit { node: node as NodeId, score: scores.row(node)[query] });
+        if heap.len() < count {
+            heap.push(hit);
+        } else if heap.peek().is_some_and(|worst| hit < *worst) {
+            heap.pop();
+            heap.push(hit);
+        }
+    }
+    heap.into_sorted_vec().into_iter().map(|worst| worst.0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_are_those_of_a_full_sort_with_ties_in_the_order_of_nodes() {
+        let value = |salt: usize| move |row: usize, column: usize| ((row * 7 + column * 3 + salt) % 5) as f32 - 2.0;
+        let attributes = Matrix::from_fn(120, 18, value(0));
+        let structure = Matrix::from_fn(120, 18, value(3));
+        let embeddings = Embeddings { attributes, structure, seen: vec![true; 120] };
+        let index = ExactIndex::new(&embeddings, [0.0, 0.5, 0.25]);
+        let queries = Matrix::from_fn(3, 18, value(1));
+        for (query, hits) in index.search(&queries, 10).iter().enumerate() {
+            let score = |node: usize| {
+                let rows = embeddings.attributes.row(node).iter().zip(embeddings.structure.row(node));
+                rows.zip(queries.row(query)).map(|((a, s), q)| q * (0.5 * a + 0.25 * s)).sum::<f32>()
+            };
+            let mut all: Vec<usize> = (0..120).collect();
+            all.sort_by(|&a, &b| score(b).total_cmp(&score(a)).then(a.cmp(&b)));
+            let found: Vec<usize> = hits.iter().map(|hit| hit.node as usize).collect();
+            assert_eq!(found, all[..10]);
+            assert!((hits[0].score - score(all[0])).abs() < 1e-5);
+        }
+        assert_eq!(index.search(&queries, 1000)[0].len(), 120);
+        assert!(index.search(&queries, 0)[0].is_empty());
+    }
+}

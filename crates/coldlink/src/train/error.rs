@@ -1,0 +1,90 @@
+//! Why training stopped before its end.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::config::ConfigError;
+use crate::evaluate::MetricError;
+use crate::model::FileError;
+use crate::sample::SampleError;
+
+/// Why there is no trained model.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError {
+    /// A setting is out of range.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// There is nothing to draw batches from.
+    #[error("cannot train")]
+    Sample(#[from] SampleError),
+    /// Numbers went out of range.
+    #[error("the loss is no longer a number after {step} steps")]
+    Diverged {
+        /// Steps done.
+        step: u64,
+    },
+    /// The observer asked to stop.
+    #[error("stopped after {step} steps")]
+    Stopped {
+        /// Steps done in the phase at hand.
+        step: u64,
+        /// Where training can go on from.
+        checkpoint: Option<PathBuf>,
+    },
+    /// Validation was not possible.
+    #[error("cannot validate")]
+    Metric(#[from] MetricError),
+    /// A checkpoint could not be written.
+    #[error("cannot write the checkpoint `{path}`", path = path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A checkpoint could not be read.
+    #[error("cannot go on from the checkpoint")]
+    Read(#[from] FileError),
+    /// There is nothing to go on from.
+    #[error("there is no checkpoint in `{folder}`", folder = folder.display())]
+    NoCheckpoint {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// There is one already, and nobody asked to go on from it.
+    #[error("there is already a checkpoint in `{folder}`", folder = folder.display())]
+    Occupied {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A checkpoint of another run.
+    #[error("the checkpoint `{path}` belongs to another run: its {what} differs", path = path.display())]
+    OtherRun {
+        /// The file.
+        path: PathBuf,
+        /// What differs.
+        what: &'static str,
+    },
+}
+
+impl TrainError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            TrainError::Config(error) => error.hint(),
+            TrainError::Diverged { .. } => Some("lower `learning_rate`, or use `similarity=cosine`".to_owned()),
+            TrainError::Stopped { checkpoint: Some(_), .. } => {
+                Some("the same command with `--resume` goes on from here".to_owned())
+            }
+            TrainError::Read(error) => error.hint(),
+            TrainError::NoCheckpoint { .. } => Some("leave out `--resume` to start anew".to_owned()),
+            TrainError::Occupied { .. } => {
+                Some("go on from it with `--resume`, or give another folder to start anew".to_owned())
+            }
+            TrainError::OtherRun { .. } => {
+                Some("use the graph, settings and seed it was started with, or give another folder".to_owned())
+            }
+            _ => None,
+        }
+    }
+}

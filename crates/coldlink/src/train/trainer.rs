@@ -1,0 +1,116 @@
+//! The loop: each step's batch is drawn while the step before it is computed.
+
+use crate::Config;
+use crate::config::AdamRows;
+use crate::model::{Columns, Deal, Dropout, Features, Inputs, Workspace, adam_step};
+use crate::sample::{Batch, SampleError, Sampler};
+use crate::split::TrainView;
+
+/// Trains one model on one view. Its state after n steps depends on the view, the configuration, the seed and n alone.
+pub struct Trainer<'a> {
+    config: &'a Config,
+    seed: u64,
+    features: &'a Features,
+    sampler: Sampler<'a>,
+    model: Deal<f32>,
+    step: u64,
+    space: Workspace<f32>,
+    current: Prepared,
+    next: Prepared,
+    places: Vec<u32>,
+}
+
+/// A batch with its nodes' attributes, of the step it was drawn for.
+struct Prepared {
+    step: Option<u64>,
+    batch: Batch,
+    inputs: Inputs<f32>,
+}
+
+impl<'a> Trainer<'a> {
+    /// A trainer with first weights.
+    pub fn new(
+        view: TrainView<'a>,
+        features: &'a Features,
+        config: &'a Config,
+        seed: u64,
+    ) -> Result<Self, SampleError> {
+        let sampler = Sampler::new(view, config, seed)?;
+        let model = Deal::new(view.graph().nodes(), features.width(), config, seed);
+        let prepared = || Prepared { step: None, batch: Batch::default(), inputs: Inputs::new(features) };
+        let places = vec![0; view.graph().nodes()];
+        let space = model.workspace();
+        let (current, next) = (prepared(), prepared());
+        Ok(Trainer { config, seed, features, sampler, model, step: 0, space, current, next, places })
+    }
+
+    /// Takes up the state of an earlier trainer after `step` steps.
+    pub(super) fn restore(&mut self, model: Deal<f32>, step: u64) {
+        self.model = model;
+        self.step = step;
+    }
+
+    /// Steps done.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// The model as it stands.
+    pub fn model(&self) -> &Deal<f32> {
+        &self.model
+    }
+
+    /// The model, when training is over.
+    pub fn into_model(self) -> Deal<f32> {
+        self.model
+    }
+
+    /// Pairs in a batch.
+    pub fn pairs(&self) -> usize {
+        self.sampler.pairs()
+    }
+
+    /// Trains until `steps` steps are done.
+    pub fn advance_to(&mut self, steps: u64) {
+        while self.step < steps {
+            let (config, seed, features, sampler) = (self.config, self.seed, self.features, &self.sampler);
+            if self.current.step != Some(self.step) {
+                self.current.prepare(config, seed, features, sampler, self.step, &mut self.places);
+            }
+            let (step, current, next, places) = (self.step, &self.current, &mut self.next, &mut self.places);
+            let (model, space) = (&mut self.model, &mut self.space);
+            rayon::join(
+                || {
+                    let adam = adam_step(config, step);
+                    let dropout = Some(Dropout::of(config, seed, step));
+                    model.step(&current.batch, &current.inputs, dropout, &adam, space);
+                },
+                || next.prepare(config, seed, features, sampler, step + 1, places),
+            );
+            std::mem::swap(&mut self.current, &mut self.next);
+            self.step += 1;
+        }
+    }
+
+    /// The loss of the last batch, before its step.
+    pub fn last_loss(&self) -> f64 {
+        self.model.losses_of(&self.next.batch, &self.space).total
+    }
+}
+
+impl Prepared {
+    fn prepare(
+        &mut self,
+        config: &Config,
+        seed: u64,
+        features: &Features,
+        sampler: &Sampler<'_>,
+        step: u64,
+        places: &mut [u32],
+    ) {
+        self.batch = sampler.draw(step, places);
+        let columns = if config.adam == AdamRows::Dense { Columns::All } else { Columns::Touched };
+        self.inputs.gather(features, &self.batch.nodes, Some(Dropout::of(config, seed, step)), columns);
+        self.step = Some(step);
+    }
+}
