@@ -203,3 +203,65 @@ fn number(table: &Table, row: usize, column: usize) -> Result<f32, LoadError> {
     let not_finite = || table.line_problem(row, LineProblem::not_finite(named()));
     value.is_finite().then_some(value).ok_or_else(not_finite)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> Table {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("nodes.csv");
+        std::fs::write(&path, text).unwrap();
+        Table::read(&path).unwrap()
+    }
+
+    fn check(text: &str, expected: &[(&str, ColumnKind)]) -> Schema {
+        let schema = Schema::fit(&table(text)).unwrap();
+        let columns: Vec<_> = schema.columns.iter().map(|column| (column.name.as_str(), column.kind.clone())).collect();
+        assert_eq!(columns, expected);
+        schema
+    }
+
+    fn words(words: &[&str]) -> ColumnKind {
+        ColumnKind::MultiValued { vocabulary: words.iter().map(|&word| word.to_owned()).collect() }
+    }
+
+    #[test]
+    fn a_column_is_what_its_cells_are() {
+        let schema = check(
+            "year,id,words,kind,empty,codes\n1999,a,x|y,talk,,1\n,b,y,paper,,2|3\n-1e3,c,,,,\n",
+            &[
+                ("year", ColumnKind::Numeric),
+                ("words", words(&["x", "y"])),
+                ("kind", words(&["paper", "talk"])),
+                ("empty", ColumnKind::Ignored),
+                ("codes", words(&["1", "2", "3"])),
+            ],
+        );
+        assert_eq!((schema.id.as_str(), schema.width()), ("id", 8));
+    }
+
+    #[test]
+    fn texts_that_are_nearly_all_different_are_left_out() {
+        let rows: String = (0..51).map(|row| format!("{row},title {row},group {}\n", row % 2)).collect();
+        let schema = check(
+            &format!("paper,title,group\n{rows}"),
+            &[("title", ColumnKind::Ignored), ("group", words(&["group 0", "group 1"]))],
+        );
+        assert_eq!(schema.ignored(), ["title"]);
+    }
+
+    #[test]
+    fn a_schema_survives_being_stored() {
+        let schema = Schema::fit(&table("id,x,y,z\na,1,b|'c,\nd,,\"e = \"\"é\"\"\",\n")).unwrap();
+        let stored = toml::to_string(&schema).unwrap();
+        assert_eq!(toml::from_str::<Schema>(&stored).unwrap(), schema);
+    }
+
+    #[test]
+    fn a_word_given_twice_counts_once() {
+        let table = table("id,words\na,y|x||y\n");
+        let (attributes, unknown) = Schema::fit(&table).unwrap().apply(&table).unwrap();
+        assert_eq!((attributes.row(0), unknown), ((&[0, 1][..], &[1.0, 1.0][..]), 0));
+    }
+}
