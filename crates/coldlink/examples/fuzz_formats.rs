@@ -56,10 +56,13 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A file's name within an archive, and its bytes.
+type ArrayFile = (String, Vec<u8>);
+
 /// Sound files of every format.
 struct Samples {
     archive: Vec<u8>,
-    arrays: Vec<(String, Vec<u8>)>,
+    arrays: Vec<ArrayFile>,
     packed: Vec<u8>,
     dataset: Dataset,
     schema: Schema,
@@ -79,7 +82,7 @@ impl Samples {
 }
 
 /// The files of an archive.
-fn arrays(archive: &[u8]) -> Result<Vec<(String, Vec<u8>)>, Box<dyn std::error::Error>> {
+fn arrays(archive: &[u8]) -> Result<Vec<ArrayFile>, Box<dyn std::error::Error>> {
     let mut archive = npyz::npz::NpzArchive::new(std::io::Cursor::new(archive))?;
     let zip = archive.zip_archive();
     let mut arrays = Vec::new();
@@ -93,7 +96,7 @@ fn arrays(archive: &[u8]) -> Result<Vec<(String, Vec<u8>)>, Box<dyn std::error::
 }
 
 /// A compressed archive whose checksums match, whatever its arrays are.
-fn archive(arrays: &[(String, Vec<u8>)]) -> std::io::Result<Vec<u8>> {
+fn archive(arrays: &[ArrayFile]) -> std::io::Result<Vec<u8>> {
     let mut bytes = std::io::Cursor::new(Vec::new());
     let mut archive = npyz::npz::NpzWriter::new(&mut bytes);
     for (name, array) in arrays {

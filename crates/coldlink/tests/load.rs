@@ -84,6 +84,13 @@ fn a_packed_file_of_version_1_still_opens() {
 }
 
 #[test]
+fn strict_input_refuses_a_packed_graph_that_had_directions() {
+    let strict = LoadOptions { strict_input: true, ..LoadOptions::default() };
+    let refused = load(&stored("version-1.coldlink"), &strict);
+    assert!(matches!(refused, Err(LoadError::Directed { one_way: 1, links: 2, .. })));
+}
+
+#[test]
 #[ignore = "writes the stored file; for a new version of the format, under its own name"]
 fn store_a_packed_file() {
     write_packed(&sample(), &stored("version-1.coldlink")).unwrap();

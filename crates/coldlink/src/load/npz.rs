@@ -94,6 +94,9 @@ pub(super) fn load_sparse_graph(path: &Path, options: &LoadOptions) -> Result<Da
     let notes = Notes { tidied, directed, weighted, ..Notes::default() };
     options.check(path, &graph, &notes)?;
     let attributes = read_attributes(&mut npz)?;
+    if attributes.width() == 0 {
+        return Err(LoadError::NoAttributes { path: path.to_owned() });
+    }
     if attributes.rows() != nodes {
         let expected = format!("a row for each of {nodes} nodes");
         let found = vec![attributes.rows(), attributes.width()];
@@ -340,6 +343,8 @@ mod tests {
         check(graph().with("adj_data", &[1]), "its shape is [1], where [4], as many as columns, is expected");
         check(graph().with("adj_data", &[0; 4]), "has no link between two different nodes");
         check(graph().with("attr_shape", &[2, 2]), "its shape is [4], where [3], one more than rows, is expected");
+        let bare = graph().with("attr_shape", &[3, 0]).with("attr_indptr", &[0; 4]).with("attr_indices", &[]);
+        check(bare.with("attr_data", &[]), "has no column that makes an attribute");
         let empty = graph().with("adj_shape", &[0, 0]).with("adj_indptr", &[0]).with("adj_indices", &[]);
         check(empty.with("adj_data", &[]), "has no node");
         let fewer = graph().with("attr_shape", &[2, 2]).with("attr_indptr", &[0, 1, 3]);

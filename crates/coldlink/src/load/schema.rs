@@ -49,7 +49,7 @@ pub enum ColumnKind {
         /// All words, sorted.
         vocabulary: Vec<String>,
     },
-    /// No attribute.
+    /// No attribute: without a name, empty, or a text that nearly every row has to itself.
     Ignored,
 }
 
@@ -104,9 +104,10 @@ impl Schema {
         names
     }
 
-    /// The columns that become no attribute.
+    /// The columns that become no attribute, except one without a name.
     pub fn ignored(&self) -> Vec<String> {
-        let ignored = self.columns.iter().filter(|column| column.kind == ColumnKind::Ignored);
+        let named = self.columns.iter().filter(|column| !column.name.is_empty());
+        let ignored = named.filter(|column| column.kind == ColumnKind::Ignored);
         ignored.map(|column| column.name.clone()).collect()
     }
 
@@ -132,7 +133,7 @@ impl ColumnKind {
     fn fit(table: &Table, column: usize) -> Result<Self, LoadError> {
         let cells = || table.column(column).filter(|cell| !cell.is_empty());
         let numbers = || cells().map_while(|cell| cell.parse::<f64>().ok());
-        if cells().next().is_none() {
+        if table.header()[column].is_empty() || cells().next().is_none() {
             return Ok(ColumnKind::Ignored);
         }
         if numbers().count() == cells().count() && numbers().any(f64::is_finite) {

@@ -38,6 +38,9 @@ pub fn load_tables(edges: &Path, nodes: &Path, options: &LoadOptions) -> Result<
     };
     options.check(edges, &graph, &notes)?;
     let (attributes, _) = schema.apply(&table)?;
+    if attributes.width() == 0 {
+        return Err(LoadError::NoAttributes { path: nodes.to_owned() });
+    }
     let names = Names::from_texts(table.column(id));
     Ok(Dataset { name: name_of(edges), graph, attributes, names, schema: Some(schema), notes })
 }
@@ -219,6 +222,15 @@ mod tests {
     }
 
     #[test]
+    fn a_nameless_first_column_names_nodes_or_says_nothing() {
+        let dataset = load_plain(",source,target\n0,p1,p2\n", ",year\np1,1999\np2,2000\n").unwrap();
+        assert_eq!((dataset.names.get(1), dataset.attributes.width()), ("p2".into(), 1));
+        let dataset = load_plain(",source,target\n0,p1,p2\n", ",id,year\n0,p1,1999\n1,p2,2000\n").unwrap();
+        assert_eq!((dataset.names.get(1), dataset.attributes.width()), ("p2".into(), 1));
+        assert_eq!(dataset.notes, Notes::default());
+    }
+
+    #[test]
     fn some_links_in_both_directions_mean_that_links_have_one() {
         let check =
             |edges: &str, directed: bool| assert_eq!(load_plain(edges, NODES).unwrap().notes.directed, directed);
@@ -283,6 +295,7 @@ mod tests {
         check("source,target\np1,p1\n", NODES, "edges.csv` has no link between two different nodes");
         check(EDGES, "", "nodes.csv`: the file is empty");
         check(EDGES, "id,x\n", "nodes.csv` has no node");
+        check(EDGES, "id\np1\np2\np3\n", "nodes.csv` has no column that makes an attribute");
         check(EDGES, "id,x\np1,1\np2,2\np1,3\n", "nodes.csv` line 4: node `p1` has a row already, in line 2");
         check(EDGES, "id,x\np1,1\n,2\n", "nodes.csv` line 3: column `id` is empty, where a node's name belongs");
         check(EDGES, "id,x,x\np1,1,2\n", "nodes.csv`: column `x` stands twice in the header");
