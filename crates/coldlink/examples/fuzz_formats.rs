@@ -18,8 +18,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64;
 
-const EDGES: &str = "source,target,weight\np1,p2,1\np2,p1,0.5\np3,\"p1\",\np3,p3,0\n";
-const NODES: &str = "id,year,words,kind\np1,1999,graph|link,a\np2,,\"node, \"\"new\"\"\",b\np3,-1e3,link,\n";
+const EDGES: &str = "source,target,weight\np1,é,1\né,p1,0.5\np3,\"p1\",\np3,p3,0\n";
+const NODES: &str = "id,year,words,kind\np1,1999,graph|link,a\né,,\"node, \"\"new\"\"\",b\np3,-1e3,link,\n";
 const STORED_ARCHIVE: &[u8] = include_bytes!("../tests/files/stored.npz");
 
 /// More than any small file needs, and less than a length field can claim.
@@ -144,7 +144,8 @@ impl Case {
                 let edges = damage.of(&zip(EDGES.as_bytes()));
                 Case::Tables { edges, nodes: zip(&damage.of(NODES.as_bytes())), zipped: true }
             }
-            _ => Case::SealedPacked(seal(damage.of(&samples.packed))),
+            _ if damage.coin() => Case::SealedPacked(seal(damage.of(&samples.packed))),
+            _ => Case::SealedPacked(seal(damage.in_place(&samples.packed))),
         }
     }
 
@@ -240,6 +241,20 @@ impl Damage {
         let mut bytes = sound.to_vec();
         for _ in 0..self.0.random_range(1..5) {
             self.once(&mut bytes);
+        }
+        bytes
+    }
+
+    /// Damage that leaves everything where it is, so that a file with a strict layout is read further than its header.
+    fn in_place(&mut self, sound: &[u8]) -> Vec<u8> {
+        let mut bytes = sound.to_vec();
+        for _ in 0..self.0.random_range(1..4) {
+            let place = self.0.random_range(0..bytes.len());
+            match self.0.random_range(0..3) {
+                0 => bytes[place] ^= 1 << self.0.random_range(0..8),
+                1 => bytes[place] = self.0.random(),
+                _ => self.number(&mut bytes, place),
+            }
         }
         bytes
     }
