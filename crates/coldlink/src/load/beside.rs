@@ -4,6 +4,10 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Counts writers of this process.
+static WRITERS: AtomicUsize = AtomicUsize::new(0);
 
 /// Writes a file with `write`; whoever opens `path` sees the old file or the whole new one.
 pub(crate) fn write_beside(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
@@ -20,12 +24,13 @@ pub(crate) fn write_beside(path: &Path, write: impl FnOnce(&mut BufWriter<File>)
     written.and_then(|()| sync_folder(path))
 }
 
-/// A name in the same folder, which renaming cannot leave, and of this process, which no other writes to.
+/// A name in the same folder, which renaming cannot leave, that no other writer uses.
 fn beside(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;
     let mut beside = OsString::from(".");
     beside.push(name);
-    beside.push(format!(".{}.partial", std::process::id()));
+    let writer = WRITERS.fetch_add(1, Ordering::Relaxed);
+    beside.push(format!(".{}-{writer}.partial", std::process::id()));
     Ok(path.with_file_name(beside))
 }
 

@@ -111,6 +111,12 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
+    /// There is nothing to tell nodes apart by.
+    #[error("`{path}` has no column that makes an attribute", path = .path.display())]
+    NoAttributes {
+        /// The file.
+        path: PathBuf,
+    },
     /// There is no link.
     #[error("`{path}` has no link between two different nodes", path = .path.display())]
     NoLinks {
@@ -379,12 +385,13 @@ impl LoadError {
             LoadError::Packed { problem, .. } => problem.hint(),
             LoadError::Archive { .. } => "save it again with `numpy.savez_compressed`".into(),
             LoadError::Directed { .. } | LoadError::Weighted { .. } => {
-                "leave strict input off to drop directions and weights".into()
+                "leave out `--strict-input` to drop directions and weights".into()
             }
             LoadError::Width { .. } => "make the new nodes' attributes as those of the graph were made".into(),
-            LoadError::NoNodes { .. } | LoadError::NoLinks { .. } => {
+            LoadError::NoNodes { .. } | LoadError::NoAttributes { .. } | LoadError::NoLinks { .. } => {
                 "training needs nodes with attributes and links between them".into()
             }
+            LoadError::Read { source, .. } if is_damage(source) => "the file is damaged; fetch it again".into(),
             LoadError::NotFound { .. } | LoadError::Read { .. } | LoadError::Write { .. } => return None,
         };
         Some(hint)
@@ -449,6 +456,12 @@ impl PackedProblem {
             _ => "the file is damaged; pack the graph again".into(),
         }
     }
+}
+
+/// Whether an error comes from unzipping rather than from the system.
+fn is_damage(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
 }
 
 /// An error of the system while reading `path`.

@@ -61,7 +61,8 @@ impl LoadOptions {
             return Err(LoadError::NoLinks { path: path() });
         }
         if self.strict_input && notes.directed {
-            return Err(LoadError::Directed { path: path(), one_way: links - notes.tidied.reciprocal, links });
+            let one_way = links.saturating_sub(notes.tidied.reciprocal);
+            return Err(LoadError::Directed { path: path(), one_way, links });
         }
         if self.strict_input && notes.weighted {
             return Err(LoadError::Weighted { path: path() });
@@ -89,7 +90,11 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
     }
     match Format::of(path)? {
         Format::Archive => npz::load_sparse_graph(path, options),
-        Format::Packed => open_packed(path),
+        Format::Packed => {
+            let dataset = open_packed(path)?;
+            options.check(path, &dataset.graph, &dataset.notes)?;
+            Ok(dataset)
+        }
         Format::Table => Err(LoadError::OneTable { path: path.to_owned() }),
         Format::Unknown => Err(LoadError::UnknownFormat { path: path.to_owned() }),
     }

@@ -232,7 +232,7 @@ pub fn write_npy_f32(path: &Path, rows: usize, columns: usize, values: &[f32]) -
 }
 
 /// All of a version 1 file that comes before the numbers: a multiple of 64 bytes.
-fn npy_start(dtype: &str, shape: &str) -> Vec<u8> {
+pub(super) fn npy_start(dtype: &str, shape: &str) -> Vec<u8> {
     let header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
     let padded = (10 + header.len() + 1).next_multiple_of(64) - 11;
     let mut start = b"\x93NUMPY\x01\x00".to_vec();

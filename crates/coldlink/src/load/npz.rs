@@ -94,6 +94,9 @@ pub(super) fn load_sparse_graph(path: &Path, options: &LoadOptions) -> Result<Da
     let notes = Notes { tidied, directed, weighted, ..Notes::default() };
     options.check(path, &graph, &notes)?;
     let attributes = read_attributes(&mut npz)?;
+    if attributes.width() == 0 {
+        return Err(LoadError::NoAttributes { path: path.to_owned() });
+    }
     if attributes.rows() != nodes {
         let expected = format!("a row for each of {nodes} nodes");
         let found = vec![attributes.rows(), attributes.width()];
@@ -232,4 +235,154 @@ fn check_exactly(npz: &NpzFile, name: &str, entry: usize, value: i64, expected: 
         return Ok(());
     }
     Err(npz.problem(name, ArrayProblem::Unexpected { entry, value, expected }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::npy::npy_start;
+    use super::*;
+    use std::io::Write;
+
+    /// An archive of one-dimensional arrays of whole numbers.
+    struct Archive(Vec<(&'static str, Vec<i64>)>);
+
+    impl Archive {
+        /// Three nodes in a row, 0-1-2, with two attributes.
+        fn path_graph() -> Self {
+            Archive(vec![
+                ("adj_data", vec![1, 1, 1, 1]),
+                ("adj_indices", vec![1, 0, 2, 1]),
+                ("adj_indptr", vec![0, 1, 3, 4]),
+                ("adj_shape", vec![3, 3]),
+                ("attr_data", vec![1, 2, 3]),
+                ("attr_indices", vec![0, 1, 1]),
+                ("attr_indptr", vec![0, 2, 2, 3]),
+                ("attr_shape", vec![3, 2]),
+            ])
+        }
+
+        fn with(mut self, name: &'static str, values: &[i64]) -> Self {
+            self.0.retain(|array| array.0 != name);
+            self.0.push((name, values.to_vec()));
+            self
+        }
+
+        fn without(mut self, name: &str) -> Self {
+            self.0.retain(|array| array.0 != name);
+            self
+        }
+
+        fn load(&self, options: LoadOptions) -> Result<Dataset, LoadError> {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("graph.npz");
+            self.write(&path);
+            load_sparse_graph(&path, &options)
+        }
+
+        fn write(&self, path: &Path) {
+            let mut archive = npyz::npz::NpzWriter::create(path).unwrap();
+            let zip = archive.zip_writer();
+            for (name, values) in &self.0 {
+                zip.start_file(format!("{name}.npy"), Default::default()).unwrap();
+                zip.write_all(&npy_start("<i8", &format!("({},)", values.len()))).unwrap();
+                values.iter().for_each(|value| zip.write_all(&value.to_le_bytes()).unwrap());
+            }
+            zip.finish().unwrap();
+        }
+    }
+
+    fn strict() -> LoadOptions {
+        LoadOptions { strict_input: true, ..LoadOptions::default() }
+    }
+
+    #[test]
+    fn a_plain_graph_is_loaded_without_notes() {
+        let dataset = Archive::path_graph().load(strict()).unwrap();
+        assert_eq!(dataset.graph.iter_links().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
+        assert_eq!(dataset.attributes.row(0), (&[0, 1][..], &[1.0, 2.0][..]));
+        assert_eq!(dataset.attributes.row(1).0.len(), 0);
+        assert_eq!((dataset.name.as_str(), dataset.names), ("graph", Names::Numbered(3)));
+        assert_eq!((dataset.notes, dataset.schema), (Notes::default(), None));
+    }
+
+    #[test]
+    fn every_entry_is_a_link_where_there_are_no_weights() {
+        let dataset = Archive::path_graph().without("adj_data").load(strict()).unwrap();
+        assert_eq!(dataset.graph.links(), 2);
+    }
+
+    #[test]
+    fn directions_and_weights_are_dropped_and_noted_or_refused() {
+        let check = |archive: Archive, directed: bool, weighted: bool| {
+            let notes = archive.load(LoadOptions::default()).unwrap().notes;
+            assert_eq!((notes.directed, notes.weighted), (directed, weighted));
+            archive.load(strict()).unwrap_err()
+        };
+        let one_way = Archive::path_graph().with("adj_data", &[1, 1, 1, 0]);
+        assert!(matches!(check(one_way, true, false), LoadError::Directed { one_way: 1, links: 2, .. }));
+        let weights = Archive::path_graph().with("adj_data", &[3, 3, 1, 1]);
+        assert!(matches!(check(weights, false, true), LoadError::Weighted { .. }));
+    }
+
+    #[test]
+    fn arrays_that_do_not_fit_are_named() {
+        let check = |archive: Archive, expected: &str| {
+            let error = archive.load(LoadOptions::default()).unwrap_err().to_string();
+            assert!(error.ends_with(expected), "{error}");
+        };
+        let graph = Archive::path_graph;
+        check(graph().without("adj_indptr"), "array `adj_indptr`: it is missing");
+        check(graph().without("attr_data"), "array `attr_data`: it is missing");
+        check(graph().with("adj_shape", &[3]), "array `adj_shape`: its shape is [1], where [2] is expected");
+        check(graph().with("adj_shape", &[3, 4]), "array `adj_shape`: its shape is [3, 4], where square is expected");
+        check(graph().with("adj_shape", &[-1, 3]), "`adj_shape`: entry 0 is -1, which is not from 0 to 4294967295");
+        check(graph().with("adj_shape", &[4, 4]), "its shape is [4], where [5], one more than rows, is expected");
+        check(graph().with("adj_indices", &[1, 0, 3, 1]), "`adj_indices`: entry 2 is 3, which is not from 0 to 2");
+        check(graph().with("adj_indptr", &[0, 3, 1, 4]), "so a row would have fewer than no entries");
+        check(graph().with("adj_indptr", &[0, 1, 3, 3]), "`adj_indptr`: entry 3 is 3, where 4 is expected");
+        check(graph().with("adj_data", &[1]), "its shape is [1], where [4], as many as columns, is expected");
+        check(graph().with("adj_data", &[0; 4]), "has no link between two different nodes");
+        check(graph().with("attr_shape", &[2, 2]), "its shape is [4], where [3], one more than rows, is expected");
+        let bare = graph().with("attr_shape", &[3, 0]).with("attr_indptr", &[0; 4]).with("attr_indices", &[]);
+        check(bare.with("attr_data", &[]), "has no column that makes an attribute");
+        let empty = graph().with("adj_shape", &[0, 0]).with("adj_indptr", &[0]).with("adj_indices", &[]);
+        check(empty.with("adj_data", &[]), "has no node");
+        let fewer = graph().with("attr_shape", &[2, 2]).with("attr_indptr", &[0, 1, 3]);
+        check(fewer, "`attr_shape`: its shape is [2, 2], where a row for each of 3 nodes is expected");
+    }
+
+    #[test]
+    fn new_nodes_need_attributes_of_the_same_width_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.npz");
+        let mut archive = Archive::path_graph();
+        archive.0.retain(|array| array.0.starts_with("attr_"));
+        archive.write(&path);
+        let new = load_new_npz(&path, 2).unwrap();
+        assert_eq!((new.names, new.attributes.rows(), new.unknown_values), (Names::Numbered(3), 3, 0));
+        assert!(matches!(load_new_npz(&path, 5), Err(LoadError::Width { expected: 5, found: 2, .. })));
+    }
+
+    #[test]
+    fn any_archive_of_numbers_can_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("split.npz");
+        Archive(vec![("train_pos", vec![4, 5, 6]), ("hidden", vec![])]).write(&path);
+        let mut npz = NpzFile::open(&path).unwrap();
+        assert_eq!(npz.names(), ["hidden", "train_pos"]);
+        assert_eq!(npz.integers("train_pos").unwrap(), (vec![3], vec![4, 5, 6]));
+        assert_eq!(npz.floats("hidden").unwrap(), (vec![0], vec![]));
+        let missing = npz.integers("test_pos").unwrap_err();
+        assert!(matches!(missing, LoadError::Array { problem: ArrayProblem::Missing, .. }));
+        assert_eq!(missing.hint(), None);
+    }
+
+    #[test]
+    fn what_is_no_archive_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("not.npz");
+        assert!(matches!(NpzFile::open(&path), Err(LoadError::NotFound { .. })));
+        std::fs::write(&path, b"PK\x03\x04 and nothing more").unwrap();
+        assert!(matches!(NpzFile::open(&path), Err(LoadError::Archive { .. })));
+    }
 }

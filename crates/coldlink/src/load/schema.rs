@@ -49,7 +49,7 @@ pub enum ColumnKind {
         /// All words, sorted.
         vocabulary: Vec<String>,
     },
-    /// No attribute.
+    /// No attribute: without a name, empty, or a text that nearly every row has to itself.
     Ignored,
 }
 
@@ -104,9 +104,10 @@ impl Schema {
         names
     }
 
-    /// The columns that become no attribute.
+    /// The columns that become no attribute, except one without a name.
     pub fn ignored(&self) -> Vec<String> {
-        let ignored = self.columns.iter().filter(|column| column.kind == ColumnKind::Ignored);
+        let named = self.columns.iter().filter(|column| !column.name.is_empty());
+        let ignored = named.filter(|column| column.kind == ColumnKind::Ignored);
         ignored.map(|column| column.name.clone()).collect()
     }
 
@@ -132,7 +133,7 @@ impl ColumnKind {
     fn fit(table: &Table, column: usize) -> Result<Self, LoadError> {
         let cells = || table.column(column).filter(|cell| !cell.is_empty());
         let numbers = || cells().map_while(|cell| cell.parse::<f64>().ok());
-        if cells().next().is_none() {
+        if table.header()[column].is_empty() || cells().next().is_none() {
             return Ok(ColumnKind::Ignored);
         }
         if numbers().count() == cells().count() && numbers().any(f64::is_finite) {
@@ -202,4 +203,66 @@ fn number(table: &Table, row: usize, column: usize) -> Result<f32, LoadError> {
     let value = cell.parse::<f64>().map_err(not_a_number)? as f32;
     let not_finite = || table.line_problem(row, LineProblem::not_finite(named()));
     value.is_finite().then_some(value).ok_or_else(not_finite)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> Table {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("nodes.csv");
+        std::fs::write(&path, text).unwrap();
+        Table::read(&path).unwrap()
+    }
+
+    fn check(text: &str, expected: &[(&str, ColumnKind)]) -> Schema {
+        let schema = Schema::fit(&table(text)).unwrap();
+        let columns: Vec<_> = schema.columns.iter().map(|column| (column.name.as_str(), column.kind.clone())).collect();
+        assert_eq!(columns, expected);
+        schema
+    }
+
+    fn words(words: &[&str]) -> ColumnKind {
+        ColumnKind::MultiValued { vocabulary: words.iter().map(|&word| word.to_owned()).collect() }
+    }
+
+    #[test]
+    fn a_column_is_what_its_cells_are() {
+        let schema = check(
+            "year,id,words,kind,empty,codes\n1999,a,x|y,talk,,1\n,b,y,paper,,2|3\n-1e3,c,,,,\n",
+            &[
+                ("year", ColumnKind::Numeric),
+                ("words", words(&["x", "y"])),
+                ("kind", words(&["paper", "talk"])),
+                ("empty", ColumnKind::Ignored),
+                ("codes", words(&["1", "2", "3"])),
+            ],
+        );
+        assert_eq!((schema.id.as_str(), schema.width()), ("id", 8));
+    }
+
+    #[test]
+    fn texts_that_are_nearly_all_different_are_left_out() {
+        let rows: String = (0..51).map(|row| format!("{row},title {row},group {}\n", row % 2)).collect();
+        let schema = check(
+            &format!("paper,title,group\n{rows}"),
+            &[("title", ColumnKind::Ignored), ("group", words(&["group 0", "group 1"]))],
+        );
+        assert_eq!(schema.ignored(), ["title"]);
+    }
+
+    #[test]
+    fn a_schema_survives_being_stored() {
+        let schema = Schema::fit(&table("id,x,y,z\na,1,b|'c,\nd,,\"e = \"\"é\"\"\",\n")).unwrap();
+        let stored = toml::to_string(&schema).unwrap();
+        assert_eq!(toml::from_str::<Schema>(&stored).unwrap(), schema);
+    }
+
+    #[test]
+    fn a_word_given_twice_counts_once() {
+        let table = table("id,words\na,y|x||y\n");
+        let (attributes, unknown) = Schema::fit(&table).unwrap().apply(&table).unwrap();
+        assert_eq!((attributes.row(0), unknown), ((&[0, 1][..], &[1.0, 1.0][..]), 0));
+    }
 }

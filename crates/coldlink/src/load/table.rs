@@ -120,8 +120,8 @@ impl Rows {
             return Err(self.problem(TableProblem::Empty));
         }
         self.header = self.record.iter().map(str::to_owned).collect();
-        // The first column names nodes, in tables of either kind, and no column of names is called by a number.
-        if self.header[0].is_empty() || self.header[0].parse::<f64>().is_ok() {
+        // No column of names is called by a number; one without a name is the row numbers that pandas writes.
+        if self.header[0].parse::<f64>().is_ok() {
             return Err(self.problem(TableProblem::NoHeader { cell: self.header[0].clone() }));
         }
         let mut sorted: Vec<&String> = self.header.iter().collect();

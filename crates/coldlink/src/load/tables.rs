@@ -38,6 +38,9 @@ pub fn load_tables(edges: &Path, nodes: &Path, options: &LoadOptions) -> Result<
     };
     options.check(edges, &graph, &notes)?;
     let (attributes, _) = schema.apply(&table)?;
+    if attributes.width() == 0 {
+        return Err(LoadError::NoAttributes { path: nodes.to_owned() });
+    }
     let names = Names::from_texts(table.column(id));
     Ok(Dataset { name: name_of(edges), graph, attributes, names, schema: Some(schema), notes })
 }
@@ -166,5 +169,201 @@ impl LinkColumns {
         let named = || (column.clone(), cell.to_owned());
         let weight: f64 = cell.parse().map_err(|_| LineProblem::not_a_number(named()))?;
         weight.is_finite().then_some(weight).ok_or_else(|| LineProblem::not_finite(named()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    use crate::load::load;
+
+    const NODES: &str = "id,year,words\np1,1999,graph|link\np2,,node\np3,2001,\"link, new | node\"\n";
+    const EDGES: &str = "source,target\np1,p2\np3,p1\n";
+
+    fn load_texts(edges: &[u8], nodes: &[u8], options: LoadOptions) -> Result<Dataset, LoadError> {
+        let folder = tempfile::tempdir().unwrap();
+        let papers = folder.path().join("papers");
+        std::fs::create_dir(&papers).unwrap();
+        std::fs::write(papers.join("edges.csv"), edges).unwrap();
+        std::fs::write(papers.join("nodes.csv"), nodes).unwrap();
+        load(&papers, &options)
+    }
+
+    fn load_plain(edges: &str, nodes: &str) -> Result<Dataset, LoadError> {
+        load_texts(edges.as_bytes(), nodes.as_bytes(), LoadOptions::default())
+    }
+
+    #[test]
+    fn names_links_and_attributes_come_from_two_tables() {
+        let dataset = load_plain(EDGES, NODES).unwrap();
+        assert_eq!(dataset.name, "papers");
+        assert_eq!(dataset.names, Names::from_texts(["p1", "p2", "p3"]));
+        assert_eq!(dataset.graph.iter_links().collect::<Vec<_>>(), [(0, 1), (0, 2)]);
+        let names = ["year", "words=graph", "words=link", "words=link, new", "words=node"];
+        assert_eq!(dataset.attributes.names().0, names);
+        assert_eq!(dataset.attributes.row(0), (&[0, 1, 2][..], &[1999.0, 1.0, 1.0][..]));
+        assert_eq!(dataset.attributes.row(1), (&[4][..], &[1.0][..]));
+        assert_eq!(dataset.attributes.row(2), (&[0, 3, 4][..], &[2001.0, 1.0, 1.0][..]));
+        assert_eq!(dataset.notes, Notes::default());
+    }
+
+    #[test]
+    fn links_are_in_named_columns_or_the_first_two() {
+        let check = |edges: &str| {
+            let dataset = load_plain(edges, NODES).unwrap();
+            assert_eq!(dataset.graph.iter_links().collect::<Vec<_>>(), [(0, 1), (0, 2)], "{edges}");
+        };
+        check("From,To\np1,p2\np3,p1\n");
+        check("kind,dst,src\ncites,p2,p1\ncites,p1,p3\n");
+        check("a,b,c\np1,p2,x\np3,p1,\n");
+        check("\u{feff}source , target\r\n p1, p2\r\n\r\np3,p1");
+    }
+
+    #[test]
+    fn a_nameless_first_column_names_nodes_or_says_nothing() {
+        let dataset = load_plain(",source,target\n0,p1,p2\n", ",year\np1,1999\np2,2000\n").unwrap();
+        assert_eq!((dataset.names.get(1), dataset.attributes.width()), ("p2".into(), 1));
+        let dataset = load_plain(",source,target\n0,p1,p2\n", ",id,year\n0,p1,1999\n1,p2,2000\n").unwrap();
+        assert_eq!((dataset.names.get(1), dataset.attributes.width()), ("p2".into(), 1));
+        assert_eq!(dataset.notes, Notes::default());
+    }
+
+    #[test]
+    fn some_links_in_both_directions_mean_that_links_have_one() {
+        let check =
+            |edges: &str, directed: bool| assert_eq!(load_plain(edges, NODES).unwrap().notes.directed, directed);
+        check("source,target\np1,p2\np3,p1\n", false);
+        check("source,target\np1,p2\np2,p1\n", false);
+        check("source,target\np1,p2\np2,p1\np1,p3\n", true);
+    }
+
+    #[test]
+    fn weights_are_noted_and_zero_is_no_link() {
+        let dataset = load_plain("source,target,weight\np1,p2,0.5\np1,p3,0\np2,p3,\n", NODES).unwrap();
+        assert_eq!(dataset.graph.iter_links().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
+        assert!(dataset.notes.weighted);
+        assert!(!load_plain("source,target,weight\np1,p2,1\n", NODES).unwrap().notes.weighted);
+    }
+
+    #[test]
+    fn links_of_unknown_nodes_are_dropped_when_asked_for() {
+        let drop = LoadOptions { unknown_nodes: UnknownNodes::Drop, ..LoadOptions::default() };
+        let dataset = load_texts(b"source,target\np1,p9\np1,p2\n", NODES.as_bytes(), drop).unwrap();
+        assert_eq!((dataset.graph.links(), dataset.notes.unknown_ends), (1, 1));
+    }
+
+    #[test]
+    fn strict_input_refuses_directions_and_weights() {
+        let strict = LoadOptions { strict_input: true, ..LoadOptions::default() };
+        let check = |edges: &str| load_texts(edges.as_bytes(), NODES.as_bytes(), strict).unwrap_err();
+        let one_way = check("source,target\np1,p2\np2,p1\np1,p3\n");
+        assert!(matches!(one_way, LoadError::Directed { one_way: 1, links: 2, .. }));
+        assert!(matches!(check("source,target,w\np1,p2,3\n"), LoadError::Weighted { .. }));
+    }
+
+    #[test]
+    fn an_error_names_the_file_the_line_and_what_is_wrong() {
+        let check = |edges: &str, nodes: &str, expected: &str| {
+            let error = load_plain(edges, nodes).unwrap_err();
+            assert!(error.to_string().ends_with(expected), "{error}");
+            assert!(error.hint().is_some(), "{error}");
+        };
+        check(
+            "source,target\np1,p2\np4,p1\n",
+            NODES,
+            "edges.csv` line 3: node `p4` has a link but no row in `nodes.csv`",
+        );
+        check(
+            "source,target\np1,\n",
+            NODES,
+            "edges.csv` line 2: column `target` is empty, where a node's name belongs",
+        );
+        check("source,target\np1,p2,p3\n", NODES, "edges.csv` line 2: 3 cells, where the header has 2");
+        check("source,target,weight\np1,p2,x\n", NODES, "line 2: column `weight` is numeric, and `x` is no number");
+        check(
+            "source,target,weight\np1,p2,inf\n",
+            NODES,
+            "column `weight` is numeric, and `inf` is not finite in 32 bits",
+        );
+        check("source\np1\n", NODES, "edges.csv`: a link needs two columns, and there is 1");
+        check("p1,p2\np3,p1\n", NODES, "edges.csv`: the first line is no header: `p1` is a value");
+        check("1,2\n2,3\n", "id\n1\n2\n3\n", "edges.csv`: the first line is no header: `1` is a value");
+        check("", NODES, "edges.csv`: the file is empty");
+        check("source,target\n", NODES, "edges.csv` has no link between two different nodes");
+        check("source,target\np1,p1\n", NODES, "edges.csv` has no link between two different nodes");
+        check(EDGES, "", "nodes.csv`: the file is empty");
+        check(EDGES, "id,x\n", "nodes.csv` has no node");
+        check(EDGES, "id\np1\np2\np3\n", "nodes.csv` has no column that makes an attribute");
+        check(EDGES, "id,x\np1,1\np2,2\np1,3\n", "nodes.csv` line 4: node `p1` has a row already, in line 2");
+        check(EDGES, "id,x\np1,1\n,2\n", "nodes.csv` line 3: column `id` is empty, where a node's name belongs");
+        check(EDGES, "id,x,x\np1,1,2\n", "nodes.csv`: column `x` stands twice in the header");
+        check(
+            EDGES,
+            "id,x\np1,1\np2,NaN\n",
+            "nodes.csv` line 3: column `x` is numeric, and `NaN` is not finite in 32 bits",
+        );
+        check(
+            EDGES,
+            "id,x\np1,1e300\n",
+            "nodes.csv` line 2: column `x` is numeric, and `1e300` is not finite in 32 bits",
+        );
+    }
+
+    #[test]
+    fn text_that_is_not_utf8_is_an_error_with_its_line() {
+        let error = load_texts(EDGES.as_bytes(), b"id,x\np1,a\np2,\xff\n", LoadOptions::default()).unwrap_err();
+        assert!(matches!(error, LoadError::Line { line: 3, problem: LineProblem::NotUtf8, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_folder_needs_each_table_once_and_a_table_needs_the_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        let check = |path: &Path| load(path, &LoadOptions::default()).unwrap_err();
+        write("edges.csv", EDGES);
+        assert!(matches!(check(folder.path()), LoadError::NoTable { table: "nodes", .. }));
+        assert!(matches!(check(&folder.path().join("edges.csv")), LoadError::OneTable { .. }));
+        assert!(matches!(check(&folder.path().join("links.csv")), LoadError::NotFound { .. }));
+        write("nodes.csv", NODES);
+        write("nodes.tsv", NODES);
+        assert!(matches!(check(folder.path()), LoadError::TwoTables { .. }));
+        write("readme.md", "# papers");
+        assert!(matches!(check(&folder.path().join("readme.md")), LoadError::UnknownFormat { .. }));
+    }
+
+    #[test]
+    fn tables_may_be_zipped_and_separated_by_tabs() {
+        let folder = tempfile::tempdir().unwrap();
+        let edges = folder.path().join("edges.tsv.gz");
+        let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        zipped.write_all(EDGES.replace(',', "\t").as_bytes()).unwrap();
+        let zipped = zipped.finish().unwrap();
+        std::fs::write(&edges, &zipped).unwrap();
+        std::fs::write(folder.path().join("nodes.csv"), NODES).unwrap();
+        assert_eq!(load(folder.path(), &LoadOptions::default()).unwrap().graph.links(), 2);
+        std::fs::write(&edges, &zipped[..zipped.len() - 9]).unwrap();
+        assert!(matches!(load(folder.path(), &LoadOptions::default()), Err(LoadError::Read { .. })));
+    }
+
+    #[test]
+    fn new_rows_become_the_same_attributes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.csv");
+        let schema = load_plain(EDGES, NODES).unwrap().schema.unwrap();
+        let check = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            load_new(&path, &schema)
+        };
+        let new = check("extra,words,id,year\n9,node|graph|novel,p7,2003\n9,,p8,\n").unwrap();
+        assert_eq!(new.names, Names::from_texts(["p7", "p8"]));
+        assert_eq!(new.attributes.row(0), (&[0, 1, 4][..], &[2003.0, 1.0, 1.0][..]));
+        assert_eq!((new.attributes.row(1).0.len(), new.attributes.width(), new.unknown_values), (0, 5, 1));
+        let missing = check("id,words\np7,node\n").unwrap_err().to_string();
+        assert!(missing.ends_with("new.csv`: there is no column `year`"), "{missing}");
+        let text = check("id,words,year\np7,node,soon\n").unwrap_err().to_string();
+        assert!(text.ends_with("line 2: column `year` is numeric, and `soon` is no number"), "{text}");
+        assert!(matches!(check("id,words,year\n"), Err(LoadError::NoNodes { .. })));
     }
 }

@@ -1,0 +1,352 @@
+//! Loads damaged files of every format: `cargo run --release --example fuzz_formats [SECONDS] [SEED]`.
+//!
+//! It stops with exit code 1 and keeps the file where the library panics, believes a length that it has not read
+//! (memory grows beyond all small files), or opens a damaged packed file as if it were whole.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use coldlink::graph::{Attributes, Dataset, Names};
+use coldlink::load::{LoadError, LoadOptions, Schema, load, load_new, load_new_npz, open_packed, write_packed};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use xxhash_rust::xxh3::xxh3_64;
+
+const EDGES: &str = "source,target,weight\np1,é,1\né,p1,0.5\np3,\"p1\",\np3,p3,0\n";
+const NODES: &str = "id,year,words,kind\np1,1999,graph|link,a\né,,\"node, \"\"new\"\"\",b\np3,-1e3,link,\n";
+const STORED_ARCHIVE: &[u8] = include_bytes!("../tests/files/stored.npz");
+
+/// More than any small file needs, and less than a length field can claim.
+const MOST_MEMORY: u64 = 2 << 30;
+
+fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let seconds = arguments.next().map_or(Ok(60), |seconds| seconds.parse())?;
+    let seed = arguments.next().map_or(Ok(0), |seed| seed.parse())?;
+    let folder = tempfile::tempdir()?;
+    let samples = Samples::make(folder.path())?;
+    let mut damage = Damage(Xoshiro256PlusPlus::seed_from_u64(seed));
+    std::panic::set_hook(Box::new(|_| {}));
+    let (started, mut cases, mut loaded) = (Instant::now(), 0_u64, 0_u64);
+    while started.elapsed() < Duration::from_secs(seconds) {
+        let case = Case::draw(&samples, &mut damage);
+        let outcome = catch_unwind(AssertUnwindSafe(|| case.run(&samples, folder.path())));
+        let complaint = match outcome {
+            Ok(Ok(whole)) => {
+                loaded += u64::from(whole);
+                memory_complaint()
+            }
+            Ok(Err(complaint)) => Some(complaint),
+            Err(panic) => Some(format!("panic: {:?}", panic.downcast_ref::<String>())),
+        };
+        if let Some(complaint) = complaint {
+            let kept = folder.keep();
+            println!("seed {seed}, case {cases} ({}): {complaint}\nkept in {}", case.name(), kept.display());
+            return Ok(ExitCode::FAILURE);
+        }
+        cases += 1;
+    }
+    println!("seed {seed}: {cases} damaged files in {seconds} s, {loaded} of them loaded all the same, no panic");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A file's name within an archive, and its bytes.
+type ArrayFile = (String, Vec<u8>);
+
+/// Sound files of every format.
+struct Samples {
+    archive: Vec<u8>,
+    arrays: Vec<ArrayFile>,
+    packed: Vec<u8>,
+    dataset: Dataset,
+    schema: Schema,
+}
+
+impl Samples {
+    fn make(folder: &Path) -> Result<Self, Box<dyn std::error::Error>> {
+        fs::write(folder.join("edges.csv"), EDGES)?;
+        fs::write(folder.join("nodes.csv"), NODES)?;
+        let dataset = load(folder, &LoadOptions::default())?;
+        let packed = folder.join("graph.coldlink");
+        write_packed(&dataset, &packed)?;
+        let arrays = arrays(STORED_ARCHIVE)?;
+        let schema = dataset.schema.clone().ok_or("tables have a schema")?;
+        Ok(Samples { archive: archive(&arrays)?, arrays, packed: fs::read(packed)?, dataset, schema })
+    }
+}
+
+/// The files of an archive.
+fn arrays(archive: &[u8]) -> Result<Vec<ArrayFile>, Box<dyn std::error::Error>> {
+    let mut archive = npyz::npz::NpzArchive::new(std::io::Cursor::new(archive))?;
+    let zip = archive.zip_archive();
+    let mut arrays = Vec::new();
+    for index in 0..zip.len() {
+        let mut file = zip.by_index(index)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        arrays.push((file.name().to_owned(), bytes));
+    }
+    Ok(arrays)
+}
+
+/// A compressed archive whose checksums match, whatever its arrays are.
+fn archive(arrays: &[ArrayFile]) -> std::io::Result<Vec<u8>> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let mut archive = npyz::npz::NpzWriter::new(&mut bytes);
+    for (name, array) in arrays {
+        archive.zip_writer().start_file(name.as_str(), Default::default())?;
+        archive.zip_writer().write_all(array)?;
+    }
+    archive.zip_writer().finish()?;
+    drop(archive);
+    Ok(bytes.into_inner())
+}
+
+/// One damaged file, or pair of tables.
+enum Case {
+    Archive(Vec<u8>),
+    Tables {
+        edges: Vec<u8>,
+        nodes: Vec<u8>,
+        zipped: bool,
+    },
+    NewTable(Vec<u8>),
+    Packed(Vec<u8>),
+    /// With checksums that match.
+    SealedPacked(Vec<u8>),
+}
+
+impl Case {
+    fn draw(samples: &Samples, damage: &mut Damage) -> Self {
+        match damage.0.random_range(0..8) {
+            0 => Case::Archive(damage.of(&samples.archive)),
+            1 => Case::Archive(damage.of(STORED_ARCHIVE)),
+            2 | 3 => {
+                let mut arrays = samples.arrays.clone();
+                let damaged = damage.0.random_range(0..arrays.len());
+                arrays[damaged].1 = damage.of(&arrays[damaged].1);
+                Case::Archive(archive(&arrays).unwrap_or_default())
+            }
+            4 => {
+                let edges = damage.of(EDGES.as_bytes());
+                let nodes = if damage.coin() { damage.of(NODES.as_bytes()) } else { NODES.into() };
+                Case::Tables { edges, nodes, zipped: false }
+            }
+            5 => Case::NewTable(damage.of(NODES.as_bytes())),
+            6 if damage.coin() => Case::Packed(damage.of(&samples.packed)),
+            6 => {
+                let edges = damage.of(&zip(EDGES.as_bytes()));
+                Case::Tables { edges, nodes: zip(&damage.of(NODES.as_bytes())), zipped: true }
+            }
+            _ if damage.coin() => Case::SealedPacked(seal(damage.of(&samples.packed))),
+            _ => Case::SealedPacked(seal(damage.in_place(&samples.packed))),
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Case::Archive(_) => "npz",
+            Case::Tables { .. } => "tables",
+            Case::NewTable(_) => "new nodes",
+            Case::Packed(_) => "packed",
+            Case::SealedPacked(_) => "packed, checksums renewed",
+        }
+    }
+
+    /// Whether it could be loaded, or what should not have happened.
+    fn run(&self, samples: &Samples, folder: &Path) -> Result<bool, String> {
+        let write = |path: &Path, bytes: &[u8]| {
+            // Some file systems wait for the disk when a file is overwritten, and not when it is new.
+            let _ = fs::remove_file(path);
+            fs::write(path, bytes).map_err(|error| error.to_string())
+        };
+        match self {
+            Case::Archive(bytes) => {
+                let path = folder.join("damaged.npz");
+                write(&path, bytes)?;
+                let new = load_new_npz(&path, 4).map(|new| walk(&new.names, &new.attributes));
+                let whole = load(&path, &LoadOptions::default());
+                Ok(walk_loaded(&whole) | new.is_ok())
+            }
+            Case::Tables { edges, nodes, zipped } => {
+                let tables = folder.join(if *zipped { "zipped" } else { "tables" });
+                let ending = if *zipped { "tsv.gz" } else { "csv" };
+                fs::create_dir_all(&tables).map_err(|error| error.to_string())?;
+                write(&tables.join(format!("edges.{ending}")), edges)?;
+                write(&tables.join(format!("nodes.{ending}")), nodes)?;
+                Ok(walk_loaded(&load(&tables, &LoadOptions::default())))
+            }
+            Case::NewTable(bytes) => {
+                let path = folder.join("new.csv");
+                write(&path, bytes)?;
+                Ok(load_new(&path, &samples.schema).map(|new| walk(&new.names, &new.attributes)).is_ok())
+            }
+            Case::Packed(bytes) => {
+                let path = folder.join("damaged.coldlink");
+                write(&path, bytes)?;
+                let whole = open_packed(&path);
+                let silent = whole.as_ref().is_ok_and(|dataset| *dataset != samples.dataset);
+                if silent { Err("damaged data was opened".into()) } else { Ok(walk_loaded(&whole)) }
+            }
+            Case::SealedPacked(bytes) => {
+                let path = folder.join("sealed.coldlink");
+                write(&path, bytes)?;
+                Ok(walk_loaded(&open_packed(&path)))
+            }
+        }
+    }
+}
+
+/// Uses all that was loaded, as a later stage would.
+fn walk_loaded(loaded: &Result<Dataset, LoadError>) -> bool {
+    match loaded {
+        Ok(dataset) => {
+            walk(&dataset.names, &dataset.attributes);
+            assert_eq!(dataset.graph.iter_links().count(), dataset.graph.links());
+            assert_eq!(dataset.names.len(), dataset.graph.nodes());
+            assert_eq!(dataset.attributes.rows(), dataset.graph.nodes());
+            true
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            error.hint();
+            false
+        }
+    }
+}
+
+fn walk(names: &Names, attributes: &Attributes) {
+    let index = names.index();
+    for node in 0..names.len() as u32 {
+        assert!(index.find(&names.get(node)).is_some());
+        assert!(attributes.row(node).0.iter().all(|&column| (column as usize) < attributes.width()));
+    }
+}
+
+/// Random damage of every kind.
+struct Damage(Xoshiro256PlusPlus);
+
+impl Damage {
+    fn coin(&mut self) -> bool {
+        self.0.random()
+    }
+
+    fn of(&mut self, sound: &[u8]) -> Vec<u8> {
+        let mut bytes = sound.to_vec();
+        for _ in 0..self.0.random_range(1..5) {
+            self.once(&mut bytes);
+        }
+        bytes
+    }
+
+    /// Damage that leaves everything where it is, so that a file with a strict layout is read further than its header.
+    fn in_place(&mut self, sound: &[u8]) -> Vec<u8> {
+        let mut bytes = sound.to_vec();
+        for _ in 0..self.0.random_range(1..4) {
+            let place = self.0.random_range(0..bytes.len());
+            match self.0.random_range(0..3) {
+                0 => bytes[place] ^= 1 << self.0.random_range(0..8),
+                1 => bytes[place] = self.0.random(),
+                _ => self.number(&mut bytes, place),
+            }
+        }
+        bytes
+    }
+
+    fn once(&mut self, bytes: &mut Vec<u8>) {
+        if bytes.is_empty() {
+            return;
+        }
+        let place = self.0.random_range(0..bytes.len());
+        match self.0.random_range(0..8) {
+            0 => bytes[place] ^= 1 << self.0.random_range(0..8),
+            1 => bytes[place] = self.0.random(),
+            2 => bytes.truncate(place),
+            3 => drop(bytes.drain(place..(place + self.0.random_range(1..16)).min(bytes.len()))),
+            4 => {
+                let from = self.0.random_range(0..bytes.len());
+                let piece = bytes[from..(from + self.0.random_range(1..64)).min(bytes.len())].to_vec();
+                bytes.splice(place..place, piece);
+            }
+            5 => {
+                const TEXTS: [&str; 14] = [
+                    "nan",
+                    "|",
+                    "\"",
+                    ",",
+                    "\n",
+                    "\r",
+                    "1e999",
+                    "\t",
+                    "-1",
+                    "\0",
+                    "ü",
+                    "'",
+                    "(9223372036854775807,",
+                    "p1",
+                ];
+                let text = TEXTS[self.0.random_range(0..TEXTS.len())];
+                bytes.splice(place..place, text.bytes());
+            }
+            _ => self.number(bytes, place),
+        }
+    }
+
+    /// Overwrites a number, where lengths tend to lie, by one at the edge of a range.
+    fn number(&mut self, bytes: &mut [u8], place: usize) {
+        const EDGES: [u64; 10] = [0, 1, 2, 0x7f, 0xffff, 0x7fff_ffff, 0xffff_ffff, 1 << 40, i64::MAX as u64, u64::MAX];
+        let width = [2, 4, 8][self.0.random_range(0..3)];
+        let start = place / width * width;
+        let mut number = EDGES[self.0.random_range(0..EDGES.len())];
+        if let (true, Some(&old)) = (self.coin(), bytes.get(start)) {
+            number = u64::from(old.wrapping_add(self.0.random_range(0..3)).wrapping_sub(1));
+        }
+        for (target, source) in bytes[start..].iter_mut().zip(number.to_le_bytes()).take(width) {
+            *target = source;
+        }
+    }
+}
+
+fn zip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(&text.iter().map(|&byte| if byte == b',' { b'\t' } else { byte }).collect::<Vec<_>>()).ok();
+    encoder.finish().unwrap_or_default()
+}
+
+/// A packed file with checksums that match its damaged contents (layout: `load/packed.rs`).
+fn seal(mut bytes: Vec<u8>) -> Vec<u8> {
+    const HEADER: usize = 320;
+    if bytes.len() < HEADER {
+        return bytes;
+    }
+    bytes[..16].copy_from_slice(b"\x93CLGRAPH\x01\0\0\0\x0a\0\0\0");
+    let length = bytes.len() as u64;
+    bytes[24..32].copy_from_slice(&length.to_le_bytes());
+    for entry in (32..272).step_by(24) {
+        let word = |place: usize| u64::from_le_bytes(bytes[place..place + 8].try_into().unwrap_or_default()) as usize;
+        let start = word(entry);
+        let end = start.saturating_add(word(entry + 8)).checked_next_multiple_of(64).unwrap_or(usize::MAX);
+        if let Some(section) = bytes.get(start..end) {
+            let checksum = xxh3_64(section);
+            bytes[entry + 16..entry + 24].copy_from_slice(&checksum.to_le_bytes());
+        }
+    }
+    bytes[16..24].fill(0);
+    let checksum = xxh3_64(&bytes[..HEADER]);
+    bytes[16..24].copy_from_slice(&checksum.to_le_bytes());
+    bytes
+}
+
+/// What the system says of the most memory asked for so far, where it says so.
+fn memory_complaint() -> Option<String> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmPeak:"))?;
+    let kilobytes: u64 = peak.trim().strip_suffix(" kB")?.parse().ok()?;
+    (kilobytes << 10 > MOST_MEMORY).then(|| format!("{kilobytes} kB of memory"))
+}
