@@ -1,1 +1,6 @@
+//! The command line of coldlink.
+
+#[allow(dead_code)]
+mod demo;
+
 fn main() {}
