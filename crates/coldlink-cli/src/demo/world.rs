@@ -116,7 +116,7 @@ In this folder:
     coldlink inspect .
     coldlink evaluate . --protocol strict
     coldlink train . -o papers.model
-    coldlink predict papers.model new-papers.csv --top 10
+    coldlink predict papers.model --new new-papers.csv --top 10
 "
         )
     }
