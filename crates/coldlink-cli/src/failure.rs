@@ -65,9 +65,8 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     if is_closed_output(error) {
         return ExitCode::SUCCESS;
     }
-    let failure = error.chain().find_map(|cause| cause.downcast_ref::<Failure>());
     eprint!("{}", text(error));
-    match failure.map(|failure| &failure.kind) {
+    match error.downcast_ref().map(|failure: &Failure| &failure.kind) {
         Some(Kind::Missed) => ExitCode::from(1),
         Some(Kind::Stopped) => ExitCode::from(130),
         Some(Kind::CouldNotRun) | None => ExitCode::from(2),
@@ -87,15 +86,16 @@ fn text(error: &anyhow::Error) -> String {
         let cause = cause.to_string().trim_end().replace('\n', "\n    ");
         text.push_str(&format!("  caused by: {cause}\n"));
     }
-    if let Some(hint) = error.chain().find_map(hint_of) {
+    // What was added as a context is found by anyhow alone.
+    let own = error.downcast_ref().and_then(|failure: &Failure| failure.hint.clone());
+    if let Some(hint) = own.or_else(|| error.chain().find_map(hint_of)) {
         text.push_str(&format!("hint: {hint}\n"));
     }
     text
 }
 
 fn hint_of(error: &(dyn Error + 'static)) -> Option<String> {
-    None.or_else(|| error.downcast_ref::<Failure>()?.hint.clone())
-        .or_else(|| error.downcast_ref::<coldlink::Error>()?.hint())
+    None.or_else(|| error.downcast_ref::<coldlink::Error>()?.hint())
         .or_else(|| error.downcast_ref::<LoadError>()?.hint())
         .or_else(|| error.downcast_ref::<SplitError>()?.hint())
         .or_else(|| error.downcast_ref::<ConfigError>()?.hint())

@@ -95,15 +95,14 @@ impl GraphArgs {
 pub fn notes(dataset: &Dataset) -> Vec<String> {
     let notes = &dataset.notes;
     let mut lines = Vec::new();
-    let mut left_out = |number: usize, what: &str| {
+    let mut left_out = |number: usize, what: &str, which: &str| {
         if number > 0 {
-            let (links, were) = if number == 1 { ("link", "was") } else { ("links", "were") };
-            lines.push(format!("{} {links} {what} {were} left out", crate::tables::whole(number)));
+            lines.push(format!("left out {}{which}", count(number, what)));
         }
     };
-    left_out(notes.tidied.self_loops, "from a node to itself");
-    left_out(notes.tidied.duplicates, "that stood there before");
-    left_out(notes.unknown_ends, "of nodes without a row");
+    left_out(notes.tidied.self_loops, "self-loop", "");
+    left_out(notes.tidied.duplicates, "repeated link", "");
+    left_out(notes.unknown_ends, "link", " of nodes without a row");
     if notes.directed {
         lines.push("links have a direction, which is dropped (`--strict-input` refuses instead)".to_owned());
     }
@@ -161,11 +160,11 @@ pub fn load_new_nodes(path: &Path, model: &Model, common: &Common) -> anyhow::Re
         let empty = empty_rows(&new.attributes);
         if new.unknown_values > 0 {
             let values = count(new.unknown_values, "value");
-            eprintln!("note: {values} of the new nodes occur nowhere in the graph and say nothing");
+            eprintln!("note: left out {values} of the new nodes that no node of the graph has");
         }
         if empty > 0 {
             let nodes = count(empty, "new node");
-            eprintln!("note: {nodes} without any attribute that the model knows: all its scores are 0");
+            eprintln!("note: {nodes} without any attribute that the model knows: nothing but scores of 0");
         }
     }
     Ok(new)

@@ -1,7 +1,6 @@
 //! `coldlink`: links for nodes that a graph has never seen, on the command line.
 
 mod commands;
-#[allow(dead_code)]
 mod demo;
 mod failure;
 mod input;

@@ -17,11 +17,11 @@ Examples:
   coldlink convert papers/ -o papers.coldlink
   coldlink convert --nodes papers.csv.gz --edges citations.tsv -o papers.coldlink")]
 pub struct Convert {
-    #[command(flatten)]
-    graph: GraphArgs,
     /// The file to write
     #[arg(long, short, value_name = "FILE.coldlink")]
     output: PathBuf,
+    #[command(flatten)]
+    graph: GraphArgs,
 }
 
 /// Runs the command.

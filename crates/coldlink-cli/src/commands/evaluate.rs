@@ -32,13 +32,9 @@ Protocols:
   a path        a folder that `coldlink split` wrote, or an .npz file with the arrays train_pos,
                 val_pos, val_neg, test_pos, test_neg and, where nodes are new, hidden")]
 pub struct Evaluate {
-    #[command(flatten)]
-    graph: GraphArgs,
     /// Which test set: strict, deal2020, transductive, or the path of a split
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
-    #[command(flatten)]
-    settings: SettingsArgs,
     /// How many seeds: as many splits, each trained and tested on
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: u64,
@@ -57,6 +53,10 @@ pub struct Evaluate {
     /// Exit with code 1 if the mean AUC is below this
     #[arg(long, value_name = "AUC")]
     min_auc: Option<f64>,
+    #[command(flatten)]
+    settings: SettingsArgs,
+    #[command(flatten)]
+    graph: GraphArgs,
 }
 
 /// Runs the command.
@@ -98,7 +98,6 @@ impl Measured {
         settings: &Settings,
     ) -> anyhow::Result<Self> {
         let rule = settings.config.validation;
-        let deviation = Deviation::of(&protocol);
         let evaluation = Evaluation { protocol, config: settings.config.clone(), rank_baselines: args.rank_baselines };
         let mut results: Vec<SeedResult> = Vec::new();
         let mut worst: Option<Audit> = None;
@@ -124,23 +123,29 @@ impl Measured {
             }
         }
         let audit = worst.ok_or_else(|| Failure::new("there is no seed to evaluate"))?;
-        let about = About {
-            dataset: dataset.name.clone(),
-            protocol: args.protocol.clone(),
-            preset: settings.preset.clone(),
-            validation: rule,
-            nodes: dataset.graph.nodes(),
-            edges: dataset.graph.links(),
-            attributes: dataset.attributes.width(),
-            audit: verdict(&audit),
-            deviation,
-        };
+        let protocol = args.protocol.clone();
+        let about = About { protocol, ..about(dataset, &evaluation, &settings.preset, &audit) };
         Ok(Measured { report: Report::from_seeds(about, results), audit })
     }
 
     fn json<'a>(&'a self, settings: &'a Config) -> Json<'a> {
         let audit_findings = self.audit.findings().iter().map(Finding::to_string).collect();
         Json { report: &self.report, audit_findings, settings }
+    }
+}
+
+/// What a report says of an evaluation before any number.
+pub fn about(dataset: &Dataset, evaluation: &Evaluation, preset: &str, audit: &Audit) -> About {
+    About {
+        dataset: dataset.name.clone(),
+        protocol: evaluation.protocol.to_string(),
+        preset: preset.to_owned(),
+        validation: evaluation.config.validation,
+        nodes: dataset.graph.nodes(),
+        edges: dataset.graph.links(),
+        attributes: dataset.attributes.width(),
+        audit: verdict(audit),
+        deviation: Deviation::of(&evaluation.protocol),
     }
 }
 

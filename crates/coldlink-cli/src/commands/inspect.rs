@@ -20,11 +20,11 @@ Examples:
   coldlink inspect papers/
   coldlink inspect papers.model --json")]
 pub struct Inspect {
-    #[command(flatten)]
-    graph: GraphArgs,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    graph: GraphArgs,
 }
 
 /// Runs the command.
@@ -98,7 +98,7 @@ impl AboutGraph {
         let mut warnings = notes(dataset);
         if without_links > 0 {
             let nodes = count(without_links, "node");
-            warnings.push(format!("{nodes} without links: trained on by nothing, found by attributes alone"));
+            warnings.push(format!("{nodes} without links: known by attributes alone"));
         }
         if without_attributes > 0 {
             let nodes = count(without_attributes, "node");
@@ -200,7 +200,7 @@ impl AboutModel {
         facts.add("attributes", whole(*attributes));
         facts.add("steps", whole(*steps));
         if let Some(validated) = validation {
-            facts.add("chosen on", format!("{} ({})", self.config.validation, quality(validated)));
+            facts.add("chosen on", format!("{}, {}", self.config.validation, quality(validated)));
         }
         facts.add("preset", preset);
         facts.add("seed", seed);

@@ -2,6 +2,7 @@
 
 pub mod completions;
 mod convert;
+mod demo;
 mod embed;
 mod evaluate;
 mod inspect;
@@ -20,10 +21,10 @@ const SEEDS: std::ops::RangeInclusive<u64> = 0..=i64::MAX as u64;
 #[derive(Parser)]
 #[command(name = "coldlink", version, about = ABOUT, after_help = FIRST_STEPS, max_term_width = 100)]
 pub struct Cli {
-    #[command(flatten)]
-    pub common: Common,
     #[command(subcommand)]
     pub command: Command,
+    #[command(flatten)]
+    pub common: Common,
 }
 
 const ABOUT: &str = "Predicts the links of nodes that a graph has never seen, from their attributes alone";
@@ -71,6 +72,7 @@ fn seeds() -> clap::builder::RangedU64ValueParser {
 /// A command with its arguments.
 #[derive(Subcommand)]
 pub enum Command {
+    Demo(demo::Demo),
     Convert(convert::Convert),
     Inspect(inspect::Inspect),
     Split(split::Split),
@@ -85,6 +87,7 @@ impl Command {
     /// Runs it.
     pub fn run(&self, common: &Common) -> anyhow::Result<()> {
         match self {
+            Command::Demo(args) => demo::run(args, common),
             Command::Convert(args) => convert::run(args, common),
             Command::Inspect(args) => inspect::run(args, common),
             Command::Split(args) => split::run(args, common),

@@ -186,10 +186,10 @@ impl<'a> RowWriter<'a> {
             }
             RowWriter::Csv { writer, headed } => {
                 if !std::mem::replace(headed, true) {
-                    writer.write_record(["new", "rank", "seen", "score"])?;
+                    record(writer, ["new", "rank", "seen", "score"])?;
                 }
                 for (rank, seen, score) in rows {
-                    writer.write_record([&new, rank.to_string().as_str(), &seen, score.to_string().as_str()])?;
+                    record(writer, [&*new, rank.to_string().as_str(), &seen, score.to_string().as_str()])?;
                 }
                 Ok(())
             }
@@ -213,10 +213,10 @@ impl<'a> RowWriter<'a> {
             }
             RowWriter::Csv { writer, headed } => {
                 if !std::mem::replace(headed, true) {
-                    writer.write_record(["new", "other", "score"])?;
+                    record(writer, ["new", "other", "score"])?;
                 }
                 for (new, _, other, score) in rows {
-                    writer.write_record([new, other, score.to_string()])?;
+                    record(writer, [new, other, score.to_string()])?;
                 }
                 Ok(())
             }
@@ -237,6 +237,17 @@ impl<'a> RowWriter<'a> {
             RowWriter::Table(out) | RowWriter::Jsonl(out) => out.flush(),
         }
     }
+}
+
+/// Writes a row, with the system's own error where there is one: a closed output must be known as such.
+fn record<T: AsRef<[u8]>>(
+    writer: &mut csv::Writer<&mut dyn Write>,
+    row: impl IntoIterator<Item = T>,
+) -> io::Result<()> {
+    writer.write_record(row).map_err(|error| match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    })
 }
 
 fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {

@@ -18,8 +18,6 @@ Examples:
   coldlink split papers/ -o papers-split
   coldlink evaluate papers/ --protocol papers-split")]
 pub struct Split {
-    #[command(flatten)]
-    graph: GraphArgs,
     /// The folder to write, with train.csv, validation.csv, test.csv, hidden.csv and split.toml
     #[arg(long, short, value_name = "FOLDER")]
     output: PathBuf,
@@ -32,6 +30,8 @@ pub struct Split {
     /// What all random choices come from
     #[arg(long, default_value_t = 0, value_parser = seeds())]
     seed: u64,
+    #[command(flatten)]
+    graph: GraphArgs,
 }
 
 /// Runs the command.
@@ -46,12 +46,14 @@ pub fn run(args: &Split, common: &Common) -> anyhow::Result<()> {
     let attributes = &dataset.attributes;
     let (search, fit) = (split.search(attributes), split.final_view(attributes));
     let test = split.test();
-    let mut sets = Columns::new(["", "pairs", "linked", "new-old", "new-new"]);
+    let columns = if test.is_inductive() { 5 } else { 3 };
+    let mut sets = Columns::new(["", "pairs", "linked", "new-old", "new-new"].into_iter().take(columns));
     for (name, pairs, view) in [("validation", split.validation(), &search), ("test", test.pairs(), &fit)] {
         let linked = pairs.iter().filter(|pair| pair.linked).count();
         let of_kind = |kind| whole(pairs.iter().filter(|pair: &&Pair| view.kind(**pair) == kind).count());
         let share = percent(linked as f64 / pairs.len().max(1) as f64);
-        sets.row([name.to_owned(), whole(pairs.len()), share, of_kind(PairKind::NewOld), of_kind(PairKind::NewNew)]);
+        let row = [name.to_owned(), whole(pairs.len()), share, of_kind(PairKind::NewOld), of_kind(PairKind::NewNew)];
+        sets.row(row.into_iter().take(columns));
     }
     let selected = split.validation_rule();
     let links = |links: usize| count(links, "link");

@@ -22,13 +22,9 @@ use crate::tables::whole;
 #[derive(Args)]
 #[command(after_help = EXAMPLES, after_long_help = long_help())]
 pub struct Train {
-    #[command(flatten)]
-    graph: GraphArgs,
     /// The model's file
     #[arg(long, short, value_name = "MODEL")]
     output: PathBuf,
-    #[command(flatten)]
-    settings: SettingsArgs,
     /// What all random choices come from; the same seed gives the same model, bit for bit
     #[arg(long, default_value_t = 0, value_parser = seeds())]
     seed: u64,
@@ -42,6 +38,10 @@ pub struct Train {
     /// Go on from the checkpoint; the model is the one that an uninterrupted run would have given
     #[arg(long, requires = "checkpoint")]
     resume: bool,
+    #[command(flatten)]
+    settings: SettingsArgs,
+    #[command(flatten)]
+    graph: GraphArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -83,7 +83,7 @@ pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
 }
 
 /// A stop that was asked for is told in other words than an error.
-fn stopped(error: TrainError) -> anyhow::Error {
+pub fn stopped(error: TrainError) -> anyhow::Error {
     let TrainError::Stopped { step, checkpoint } = &error else { return error.into() };
     let steps = format!("stopped after {} steps", whole(*step));
     let failure = match checkpoint {
