@@ -1,1 +1,98 @@
-fn main() {}
+//! Everything a contributor runs: `cargo xtask help`.
+
+mod real_data;
+mod steps;
+mod test;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use steps::{Steps, cargo, in_root};
+
+/// A command: its name, its arguments as help shows them, what it does, and how.
+struct Task {
+    name: &'static str,
+    arguments: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Result<()>,
+}
+
+const TASKS: [Task; 7] = [
+    Task {
+        name: "test",
+        arguments: "",
+        about: "format, clippy, all tests and docs; what a change must pass",
+        run: |_| test::run(),
+    },
+    Task {
+        name: "real-data",
+        arguments: "",
+        about: "quality floors on Cora and CiteSeer (in $DEAL_DATA, else ../shared/data)",
+        run: |_| real_data::run(),
+    },
+    Task {
+        name: "bench",
+        arguments: "[ARGUMENTS]",
+        about: "criterion benches of each stage",
+        run: |arguments| {
+            let benches = cargo(["bench", "--package", "coldlink", "--bench", "*", "--"]);
+            Steps::one("bench", benches, arguments)
+        },
+    },
+    Task {
+        name: "against-pytorch",
+        arguments: "[ARGUMENTS]",
+        about: "steps per second beside a good PyTorch implementation",
+        run: |arguments| {
+            let mut python = in_root("python3");
+            python.arg("benches/against_pytorch.py");
+            Steps::one("against PyTorch", python, arguments)
+        },
+    },
+    Task {
+        name: "scale",
+        arguments: "[ARGUMENTS]",
+        about: "step time and memory on a generated graph of a million nodes",
+        run: |arguments| Steps::one("scale", example("scale"), arguments),
+    },
+    Task {
+        name: "fuzz",
+        arguments: "[SECONDS] [SEED]",
+        about: "damaged files of every input format, a minute unless told",
+        run: |arguments| Steps::one("fuzz", example("fuzz_formats"), arguments),
+    },
+    Task { name: "help", arguments: "", about: "this list", run: |_| print_help() },
+];
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().unwrap_or_else(|| "help".to_owned());
+    let rest: Vec<String> = arguments.collect();
+    let Some(task) = TASKS.iter().find(|task| task.name == name.trim_start_matches("--")) else {
+        eprintln!("error: there is no task `{name}`\nhint: `cargo xtask help` lists them");
+        return ExitCode::from(2);
+    };
+    if task.arguments.is_empty() && !rest.is_empty() {
+        eprintln!("error: `cargo xtask {}` takes no arguments, and got `{}`", task.name, rest.join(" "));
+        return ExitCode::from(2);
+    }
+    match (task.run)(&rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn example(name: &str) -> std::process::Command {
+    cargo(["run", "--release", "--package", "coldlink", "--example", name, "--"])
+}
+
+fn print_help() -> Result<()> {
+    println!("Usage: cargo xtask TASK\n");
+    for Task { name, arguments, about, .. } in &TASKS {
+        println!("  {:<32}{about}", format!("{name} {arguments}"));
+    }
+    Ok(())
+}

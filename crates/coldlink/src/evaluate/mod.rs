@@ -23,6 +23,6 @@ pub use report::{
     Summary, Test,
 };
 pub use scorer::Scorer;
-pub use seed::{Evaluation, evaluate_seed};
+pub use seed::{Evaluation, evaluate_seed, evaluate_split};
 
 pub use crate::split::RankingQuery;

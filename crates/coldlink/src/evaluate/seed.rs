@@ -27,10 +27,22 @@ pub fn evaluate_seed(
     seed: u64,
     observer: &mut dyn Observer,
 ) -> Result<(SeedResult, Audit), Error> {
-    let Evaluation { protocol, config, rank_baselines } = evaluation;
-    let split = Split::make(dataset, protocol, Some(config.validation), seed)?;
+    let split = Split::make(dataset, &evaluation.protocol, Some(evaluation.config.validation), seed)?;
+    let result = evaluate_split(dataset, &split, evaluation, seed, observer)?;
+    Ok((result, split.audit().clone()))
+}
+
+/// Trains on a split that was made already, and measures the model on its test set.
+pub fn evaluate_split(
+    dataset: &Dataset,
+    split: &Split,
+    evaluation: &Evaluation,
+    seed: u64,
+    observer: &mut dyn Observer,
+) -> Result<SeedResult, Error> {
+    let Evaluation { config, rank_baselines, .. } = evaluation;
     let started = Instant::now();
-    let fit = Fit { split: &split, attributes: &dataset.attributes, config, seed, checkpoints: None };
+    let fit = Fit { split, attributes: &dataset.attributes, config, seed, checkpoints: None };
     let fitted = fit.run(observer)?;
     let train_seconds = started.elapsed().as_secs_f64();
     let view = split.final_view(&dataset.attributes);
@@ -39,5 +51,5 @@ pub fn evaluate_seed(
     let queries = split.test().queries(&view);
     let test = Test { pairs: split.test().pairs(), queries: &queries, view, rank_baselines: *rank_baselines };
     let run = Run { seed, steps: fitted.steps as usize, train_seconds };
-    Ok((SeedResult::measure(run, &scorer, &test)?, split.audit().clone()))
+    Ok(SeedResult::measure(run, &scorer, &test)?)
 }

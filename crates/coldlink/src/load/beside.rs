@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 static WRITERS: AtomicUsize = AtomicUsize::new(0);
 
 /// Writes a file with `write`; whoever opens `path` sees the old file or the whole new one.
-pub(crate) fn write_beside(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+pub fn write_beside(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
     let beside = beside(path)?;
     let written = File::create(&beside).and_then(|file| {
         let mut writer = BufWriter::new(file);

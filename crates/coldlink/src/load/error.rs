@@ -176,6 +176,12 @@ pub enum TableProblem {
         /// The name.
         column: String,
     },
+    /// A table of pairs with more or fewer than two columns.
+    #[error("a pair has two columns, and there are {columns}")]
+    NotPairs {
+        /// Columns there are.
+        columns: usize,
+    },
     /// An edge table with fewer than two columns.
     #[error("a link needs two columns, and there is {columns}")]
     TooFewColumns {
@@ -220,6 +226,18 @@ pub enum LineProblem {
         name: String,
         /// The node table's file name.
         nodes: String,
+    },
+    /// A pair whose first end is not among the new nodes.
+    #[error("there is no new node `{name}`")]
+    NotNew {
+        /// The name.
+        name: String,
+    },
+    /// A pair whose second end is neither in the graph nor among the new nodes.
+    #[error("there is no node `{name}`")]
+    NoSuchNode {
+        /// The name.
+        name: String,
     },
     /// Something else in a column of numbers.
     #[error("column `{column}` is numeric, and `{cell}` is no number")]
@@ -377,7 +395,7 @@ impl LoadError {
             LoadError::TwoTables { second, .. } => format!("keep one of them; rename `{second}` if it is old"),
             LoadError::OneTable { path } => {
                 let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-                format!("give the folder that holds both, `{}`", folder.display())
+                format!("give the folder that holds both, `{}`, or each with `--edges` and `--nodes`", folder.display())
             }
             LoadError::Table { problem, .. } => return problem.hint(),
             LoadError::Line { problem, .. } => return problem.hint(),
@@ -406,6 +424,7 @@ impl TableProblem {
             }
             TableProblem::RepeatedColumn { .. } => "rename one of the two",
             TableProblem::NoColumn { .. } => "new nodes need the columns of the node table that was trained on",
+            TableProblem::NotPairs { .. } => "give the columns `new,seen`: the new node, and the node of the graph",
             TableProblem::TooFewColumns { .. } => "separate cells with `,` in `.csv` and with a tab in `.tsv`",
         };
         Some(hint.into())
@@ -428,6 +447,8 @@ impl LineProblem {
             LineProblem::NoName { .. } => "give every node a name",
             LineProblem::RepeatedNode { .. } => "keep one of the two rows",
             LineProblem::UnknownNode { .. } => "add the row, or drop such links with `--unknown-nodes drop`",
+            LineProblem::NotNew { .. } => "the first column names new nodes, the second nodes of the graph",
+            LineProblem::NoSuchNode { .. } => "the second column names nodes of the graph, or other new nodes",
             LineProblem::NotANumber { .. } | LineProblem::NotFinite { .. } => "leave the cell empty if it is not known",
         };
         Some(hint.into())

@@ -9,6 +9,7 @@ mod map;
 mod npy;
 mod npz;
 mod packed;
+mod pairs;
 mod schema;
 mod table;
 mod tables;
@@ -17,17 +18,16 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
+pub use beside::write_beside;
 pub use error::{ArrayProblem, LineProblem, LoadError, PackedProblem, TableProblem};
 pub use map::Map;
 pub use npy::write_npy_f32;
 pub use npz::{NpzFile, load_new_npz};
 pub use packed::{open_packed, write_packed};
+pub use pairs::{End, load_pairs};
 pub use schema::{ColumnKind, ColumnSchema, Schema};
 pub use table::Table;
 pub use tables::{load_new, load_tables};
-
-#[allow(unused_imports, reason = "for every stage that writes files")]
-pub(crate) use beside::write_beside;
 
 use crate::graph::{Attributes, Dataset, Graph, Names, Notes};
 use error::read_error;

@@ -27,7 +27,7 @@ const ALIGNMENT: usize = 64;
 
 /// Why a file could not be used.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot open `{path}`", path = path.display())]
+#[error("cannot {} `{path}`", problem.action(), path = path.display())]
 pub struct FileError {
     /// The file.
     pub path: PathBuf,
@@ -40,8 +40,11 @@ pub struct FileError {
 #[derive(Debug, thiserror::Error)]
 pub enum FileProblem {
     /// The system's word.
-    #[error("{0}")]
+    #[error(transparent)]
     Io(#[from] io::Error),
+    /// The system's word about writing it.
+    #[error(transparent)]
+    Write(io::Error),
     /// Another format, or cut off.
     #[error("it is not a safetensors file, or it is cut off: {0}")]
     Container(String),
@@ -75,6 +78,12 @@ pub enum FileProblem {
     /// Whole, but not what it says it is.
     #[error("it is not consistent: {0}")]
     Inconsistent(String),
+}
+
+impl FileProblem {
+    fn action(&self) -> &'static str {
+        if matches!(self, FileProblem::Write(_)) { "write" } else { "open" }
+    }
 }
 
 impl FileError {

@@ -5,11 +5,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::embeddings::embed_attributes;
-use super::{Archive, ArchiveWriter, Deal, Embeddings, Features, FileError, Parameter};
+use super::{Archive, ArchiveWriter, Deal, EmbeddingScorer, Embeddings, Features, FileError, FileProblem, Parameter};
 use crate::Config;
+use crate::evaluate::Scorer;
 use crate::graph::{Attributes, Buffer, Dataset, Names, NodeId, Texts};
 use crate::kernel::{LANES, Matrix};
-use crate::load::Schema;
+use crate::load::{End, Schema};
 use crate::train::{Fitted, Validated};
 
 const KIND: &str = "model";
@@ -106,6 +107,27 @@ impl Model {
         Embeddings { structure: attributes.clone(), seen: vec![false; attributes.rows()], attributes }
     }
 
+    /// The scores of pairs of which each end is a row of `new` or a node of the graph.
+    pub fn score_pairs(&self, new: &Embeddings, pairs: &[(End, End)]) -> Vec<f32> {
+        let width = self.config.width;
+        let mut ends = Embeddings {
+            attributes: Matrix::zeros(2 * pairs.len(), width),
+            structure: Matrix::zeros(2 * pairs.len(), width),
+            seen: Vec::with_capacity(2 * pairs.len()),
+        };
+        for (row, end) in pairs.iter().flat_map(|&(source, target)| [source, target]).enumerate() {
+            let (from, node) = match end {
+                End::Seen(node) => (&self.embeddings, node as usize),
+                End::New(node) => (new, node as usize),
+            };
+            ends.attributes.row_mut(row).copy_from_slice(from.attributes.row(node));
+            ends.structure.row_mut(row).copy_from_slice(from.structure.row(node));
+            ends.seen.push(from.seen[node]);
+        }
+        let rows: Vec<(NodeId, NodeId)> = (0..pairs.len() as NodeId).map(|pair| (2 * pair, 2 * pair + 1)).collect();
+        EmbeddingScorer { embeddings: &ends, lambda: self.lambda() }.scores(&rows)
+    }
+
     /// Writes the model, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
         let numbered = match self.names {
@@ -119,7 +141,7 @@ impl Model {
             config: self.config.clone(),
             schema: self.schema.clone(),
         };
-        let about = toml::to_string(&about).map_err(|error| file_error(path, std::io::Error::other(error)))?;
+        let about = toml::to_string(&about).map_err(|error| write_error(path, std::io::Error::other(error)))?;
         let seen: Vec<u8> = self.embeddings.seen.iter().map(|seen| u8::from(*seen)).collect();
         let mut writer = ArchiveWriter::default();
         for (name, parameter) in self.encoder.parameters() {
@@ -134,7 +156,7 @@ impl Model {
             writer.u64s("names.offsets", texts.offsets());
             writer.bytes("names.bytes", texts.bytes());
         }
-        writer.write(path, KIND, VERSION, &about).map_err(|error| file_error(path, error))
+        writer.write(path, KIND, VERSION, &about).map_err(|error| write_error(path, error))
     }
 
     /// Opens a model by memory map.
@@ -164,8 +186,8 @@ impl Model {
     }
 }
 
-fn file_error(path: &Path, error: std::io::Error) -> FileError {
-    FileError { path: path.to_owned(), problem: error.into() }
+fn write_error(path: &Path, error: std::io::Error) -> FileError {
+    FileError { path: path.to_owned(), problem: FileProblem::Write(error) }
 }
 
 fn read_encoder(archive: &Archive, about: &About) -> Result<Deal<f32>, FileError> {

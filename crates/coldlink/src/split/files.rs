@@ -109,6 +109,11 @@ pub(super) fn read(dataset: &Dataset, folder: &Path, validation: Option<Validati
     }))
 }
 
+/// What a split that [`Split::write`] wrote selects on.
+pub(super) fn recorded_rule(folder: &Path) -> Result<Validation, SplitError> {
+    read_manifest(folder).map(|manifest| manifest.validation)
+}
+
 fn manifest(contents: &Contents, checksums: BTreeMap<String, String>) -> Manifest {
     Manifest {
         format: FORMAT.to_owned(),

@@ -47,6 +47,20 @@ pub enum Protocol {
     Files(PathBuf),
 }
 
+impl Protocol {
+    /// What is selected on where nothing else is asked for: what the protocol goes with, or else `preferred`.
+    pub fn validation(&self, preferred: Validation) -> Result<Validation, SplitError> {
+        match self {
+            Protocol::Deal2020 => Ok(preferred),
+            Protocol::Strict => Ok(Validation::Nodes),
+            Protocol::Transductive => Ok(Validation::Edges),
+            Protocol::Files(path) if path.is_dir() => files::recorded_rule(path),
+            Protocol::Files(path) if npz::has_hidden_nodes(path)? => Ok(preferred),
+            Protocol::Files(_) => Ok(Validation::Edges),
+        }
+    }
+}
+
 impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

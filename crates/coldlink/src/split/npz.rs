@@ -57,6 +57,12 @@ pub(super) fn read(full: &Graph, path: &Path, validation: Option<Validation>, se
     }))
 }
 
+/// Whether the test of a split is about new nodes.
+pub(super) fn has_hidden_nodes(path: &Path) -> Result<bool, SplitError> {
+    let mut arrays = Arrays::open(path, NodeId::MAX as usize)?;
+    Ok(!arrays.hidden()?.is_empty())
+}
+
 /// The arrays of a file, as numbers of nodes.
 struct Arrays<'a> {
     archive: NpzArchive<BufReader<File>>,

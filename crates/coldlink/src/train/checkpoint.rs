@@ -14,6 +14,7 @@ use crate::model::{Archive, ArchiveWriter, Deal, Features};
 
 const KIND: &str = "checkpoint";
 const VERSION: u32 = 1;
+const FILE: &str = "training.checkpoint";
 
 /// Where checkpoints of a run go. There is one file, replaced as a whole each time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,21 @@ struct About {
 impl Checkpoints {
     /// The file.
     pub fn path(&self) -> PathBuf {
-        self.folder.join("training.checkpoint")
+        self.folder.join(FILE)
+    }
+
+    /// Removes the checkpoint, and what interrupted writes of one have left.
+    pub fn remove(&self) -> Result<(), TrainError> {
+        let failed = |source| TrainError::Remove { path: self.path(), source };
+        for entry in fs::read_dir(&self.folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let partial = name.starts_with(&format!(".{FILE}.")) && name.ends_with(".partial");
+            if partial || name == FILE {
+                fs::remove_file(&path).map_err(failed)?;
+            }
+        }
+        Ok(())
     }
 
     /// The run to go on with, if that was asked for.

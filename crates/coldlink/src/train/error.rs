@@ -42,6 +42,14 @@ pub enum TrainError {
         /// Why.
         source: io::Error,
     },
+    /// A checkpoint that is no longer needed could not be removed.
+    #[error("cannot remove the checkpoint `{path}`", path = path.display())]
+    Remove {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// A checkpoint could not be read.
     #[error("cannot go on from the checkpoint")]
     Read(#[from] FileError),

@@ -1,0 +1,124 @@
+//! `coldlink demo`: the whole path on a made-up world of papers.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+use coldlink::Config;
+use coldlink::config::Preset;
+use coldlink::evaluate::{Evaluation, Report, evaluate_split};
+use coldlink::graph::{Dataset, NodeId};
+use coldlink::index::{ExactIndex, Index};
+use coldlink::load::{LoadOptions, load};
+use coldlink::model::Model;
+use coldlink::split::{Protocol, Split};
+use coldlink::train::{Fit, TrainError};
+
+use super::evaluate::{about, report_text};
+use super::train::stopped;
+use super::{Common, seeds};
+use crate::demo::world::World;
+use crate::failure::Failure;
+use crate::input::load_new_nodes;
+use crate::interrupt;
+use crate::output::print;
+use crate::progress::Progress;
+use crate::tables::Columns;
+
+/// New papers that are shown with their most likely links.
+const SHOWN: usize = 3;
+const LINKS: usize = 10;
+/// By this file a folder is known to be an earlier demo's, which may be written over.
+const README: &str = "README.txt";
+
+/// See it work on a made-up graph of papers
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  coldlink demo
+  coldlink demo --papers 10000 --seed 7 -o another-world")]
+pub struct Demo {
+    /// Papers in the graph
+    #[arg(long, default_value_t = 3000, value_name = "N", value_parser = clap::value_parser!(u32).range(200..=200_000))]
+    papers: u32,
+    /// What the world and all random choices come from
+    #[arg(long, default_value_t = 0, value_parser = seeds())]
+    seed: u64,
+    /// The folder to write the graph and the model to
+    #[arg(long, short, default_value = "coldlink-demo", value_name = "FOLDER")]
+    output: PathBuf,
+}
+
+/// Runs the command.
+pub fn run(args: &Demo, common: &Common) -> anyhow::Result<()> {
+    let folder = &args.output;
+    let shown = folder.display();
+    let tell = |text: String| if common.quiet { Ok(()) } else { print(text) };
+    check_free(folder)?;
+    let world = World::generate(args.papers as usize, args.seed);
+    world.export(folder).with_context(|| format!("cannot write `{shown}`"))?;
+    tell(format!("A made-up world of papers is in {shown}/: nodes.csv, edges.csv, new-papers.csv\n"))?;
+    let dataset = load(folder, &LoadOptions::default()).with_context(|| format!("cannot load `{shown}`"))?;
+
+    interrupt::watch();
+    let config = Config::default();
+    tell(format!("\nHow good is it on papers it has not seen?   (coldlink evaluate {shown})\n"))?;
+    print(format!("\n{}", evaluate(&dataset, &config, args.seed, common)?))?;
+
+    let path = folder.join("papers.model");
+    tell(format!("\nNow with all papers   (coldlink train {shown} -o {})\n", path.display()))?;
+    let model = train(&dataset, &config, args.seed, common)?;
+    model.save(&path)?;
+
+    let new = folder.join("new-papers.csv");
+    let line = format!("coldlink predict {} --new {}", path.display(), new.display());
+    tell(format!("\nWhat will papers cite that have just been written?   ({line})\n"))?;
+    print(likely_links(&world, &model, &new, common)?)
+}
+
+/// Nothing but an earlier demo is written over.
+fn check_free(folder: &Path) -> anyhow::Result<()> {
+    let is_empty = || folder.read_dir().is_ok_and(|mut entries| entries.next().is_none());
+    if !folder.exists() || folder.join(README).is_file() && folder.join("new-papers.csv").is_file() || is_empty() {
+        return Ok(());
+    }
+    let failure = Failure::new(format!("`{}` exists and is not an earlier demo", folder.display()));
+    Err(failure.hint("give another folder with `-o FOLDER`").into())
+}
+
+fn evaluate(dataset: &Dataset, config: &Config, seed: u64, common: &Common) -> anyhow::Result<String> {
+    let evaluation = Evaluation { protocol: Protocol::Strict, config: config.clone(), rank_baselines: true };
+    let split = Split::make(dataset, &evaluation.protocol, Some(config.validation), seed)?;
+    let mut progress = Progress::new(common.quiet, "");
+    let result = evaluate_split(dataset, &split, &evaluation, seed, &mut progress).map_err(|error| match error {
+        coldlink::Error::Train(error @ TrainError::Stopped { .. }) => stopped(error),
+        other => other.into(),
+    })?;
+    let audit = split.audit();
+    let about = about(dataset, &evaluation, Preset::Default.name(), audit);
+    Ok(report_text(&Report::from_seeds(about, vec![result]), audit))
+}
+
+fn train(dataset: &Dataset, config: &Config, seed: u64, common: &Common) -> anyhow::Result<Model> {
+    let (graph, attributes) = (&dataset.graph, &dataset.attributes);
+    let split = Split::for_training(graph, attributes, config.validation, seed)?;
+    let fit = Fit { split: &split, attributes, config, seed, checkpoints: None };
+    let fitted = fit.run(&mut Progress::new(common.quiet, "")).map_err(stopped)?;
+    Ok(Model::new(dataset, &fitted, config, Preset::Default.name(), seed))
+}
+
+fn likely_links(world: &World, model: &Model, new: &Path, common: &Common) -> anyhow::Result<String> {
+    let new = load_new_nodes(new, model, common)?;
+    let hits = ExactIndex::new(&model.embeddings, model.lambda()).search(&model.embed(&new.attributes), LINKS);
+    let titled = |id: &str| world.title(id).unwrap_or_default().to_owned();
+    let mut text = String::new();
+    for (node, hits) in hits.iter().take(SHOWN).enumerate() {
+        let id = new.names.get(node as NodeId);
+        let mut table = Columns::bare();
+        for hit in hits {
+            table.row([titled(&model.names.get(hit.node)), format!("{:.3}", hit.score)]);
+        }
+        text.push_str(&format!("\n{id}  {}\n{table}", titled(&id)));
+    }
+    Ok(text)
+}

@@ -1,0 +1,271 @@
+//! `coldlink evaluate`: how good the model is on links it has not seen, beside trivial methods.
+
+use clap::Args;
+use coldlink::Config;
+use coldlink::evaluate::{About, BaselineSummary, Deviation, Evaluation, Report, SeedResult, Summary, evaluate_split};
+use coldlink::graph::Dataset;
+use coldlink::split::{Audit, AuditStatus, Finding, Protocol, Split};
+use coldlink::train::TrainError;
+use serde::Serialize;
+
+use super::{Common, seeds};
+use crate::failure::Failure;
+use crate::input::GraphArgs;
+use crate::interrupt;
+use crate::output::{print, print_json};
+use crate::progress::Progress;
+use crate::settings::{Settings, SettingsArgs, protocol};
+use crate::tables::{Columns, count, metric, percent, whole};
+
+/// Measure how good the model is on links it has not seen, beside trivial methods
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  coldlink evaluate papers/
+  coldlink evaluate papers/ --protocol deal2020 --preset paper --seeds 10
+  coldlink evaluate papers/ --seeds 5 --json --min-auc 0.9
+
+Protocols:
+  strict        a tenth of the nodes is new; for each of their links one unlinked pair (the default)
+  deal2020      the split that the authors of the paper used
+  transductive  a tenth of the links between known nodes
+  a path        a folder that `coldlink split` wrote, or an .npz file with the arrays train_pos,
+                val_pos, val_neg, test_pos, test_neg and, where nodes are new, hidden")]
+pub struct Evaluate {
+    /// Which test set: strict, deal2020, transductive, or the path of a split
+    #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
+    protocol: String,
+    /// How many seeds: as many splits, each trained and tested on
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    seeds: u64,
+    /// The first of the seeds
+    #[arg(long, default_value_t = 0, value_name = "SEED", visible_alias = "seed", value_parser = seeds())]
+    first_seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Rank all candidates by the trivial methods too, for their MRR and Hits@10
+    #[arg(long)]
+    rank_baselines: bool,
+    /// Take a split whose audit failed for good
+    #[arg(long)]
+    accept_audit: bool,
+    /// Exit with code 1 if the mean AUC is below this
+    #[arg(long, value_name = "AUC")]
+    min_auc: Option<f64>,
+    #[command(flatten)]
+    settings: SettingsArgs,
+    #[command(flatten)]
+    graph: GraphArgs,
+}
+
+/// Runs the command.
+pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
+    let protocol = protocol(&args.protocol)?;
+    let settings = args.settings.resolve()?.under(&protocol)?;
+    let dataset = args.graph.load(common)?;
+    let measured = Measured::over_seeds(args, common, &dataset, protocol, &settings)?;
+    if args.json {
+        print_json(&measured.json(&settings.config))?;
+    } else {
+        print(report_text(&measured.report, &measured.audit))?;
+    }
+    check_audit(&measured.audit, args.accept_audit)?;
+    check_auc(measured.report.mean.pooled.auc, args.min_auc)
+}
+
+/// What came out, and whether the splits were sound.
+struct Measured {
+    report: Report,
+    audit: Audit,
+}
+
+/// What `--json` prints: the report, and all that it depends on.
+#[derive(Serialize)]
+struct Json<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    audit_findings: Vec<String>,
+    settings: &'a Config,
+}
+
+impl Measured {
+    fn over_seeds(
+        args: &Evaluate,
+        common: &Common,
+        dataset: &Dataset,
+        protocol: Protocol,
+        settings: &Settings,
+    ) -> anyhow::Result<Self> {
+        let rule = settings.config.validation;
+        let evaluation = Evaluation { protocol, config: settings.config.clone(), rank_baselines: args.rank_baselines };
+        let mut results: Vec<SeedResult> = Vec::new();
+        let mut worst: Option<Audit> = None;
+        interrupt::watch();
+        for (place, seed) in (args.first_seed..args.first_seed + args.seeds).enumerate() {
+            let split = Split::make(dataset, &evaluation.protocol, Some(rule), seed)?;
+            let audit = split.audit();
+            if worst.as_ref().is_none_or(|worst| audit.status() > worst.status()) {
+                if audit.status() != AuditStatus::Passed && !common.quiet {
+                    eprintln!("note: the audit of the split {audit}");
+                }
+                worst = Some(audit.clone());
+            }
+            let label = if args.seeds > 1 { format!("seed {} of {}, ", place + 1, args.seeds) } else { String::new() };
+            let mut progress = Progress::new(common.quiet, label);
+            let result = evaluate_split(dataset, &split, &evaluation, seed, &mut progress);
+            results.push(result.map_err(|error| match error {
+                coldlink::Error::Train(TrainError::Stopped { .. }) => stopped(place, args.seeds),
+                other => other.into(),
+            })?);
+            if interrupt::is_asked() {
+                return Err(stopped(place + 1, args.seeds));
+            }
+        }
+        let audit = worst.ok_or_else(|| Failure::new("there is no seed to evaluate"))?;
+        let protocol = args.protocol.clone();
+        let about = About { protocol, ..about(dataset, &evaluation, &settings.preset, &audit) };
+        Ok(Measured { report: Report::from_seeds(about, results), audit })
+    }
+
+    fn json<'a>(&'a self, settings: &'a Config) -> Json<'a> {
+        let audit_findings = self.audit.findings().iter().map(Finding::to_string).collect();
+        Json { report: &self.report, audit_findings, settings }
+    }
+}
+
+/// What a report says of an evaluation before any number.
+pub fn about(dataset: &Dataset, evaluation: &Evaluation, preset: &str, audit: &Audit) -> About {
+    About {
+        dataset: dataset.name.clone(),
+        protocol: evaluation.protocol.to_string(),
+        preset: preset.to_owned(),
+        validation: evaluation.config.validation,
+        nodes: dataset.graph.nodes(),
+        edges: dataset.graph.links(),
+        attributes: dataset.attributes.width(),
+        audit: verdict(audit),
+        deviation: Deviation::of(&evaluation.protocol),
+    }
+}
+
+fn stopped(done: usize, seeds: u64) -> anyhow::Error {
+    Failure::stopped(format!("stopped after {done} of {}; nothing was kept", count(seeds as usize, "seed"))).into()
+}
+
+/// The audit's outcome in a few words; only a failure says why.
+fn verdict(audit: &Audit) -> String {
+    match audit.status() {
+        AuditStatus::PassedWithWarnings => "passed with warnings".to_owned(),
+        AuditStatus::Passed | AuditStatus::Failed => audit.to_string(),
+    }
+}
+
+fn check_audit(audit: &Audit, accepted: bool) -> anyhow::Result<()> {
+    if audit.status() != AuditStatus::Failed || accepted {
+        return Ok(());
+    }
+    let failure = Failure::missed(format!("the audit of the split {audit}"));
+    Err(failure.hint("correct the split, or take it as it is with `--accept-audit`").into())
+}
+
+fn check_auc(auc: Option<f64>, wanted: Option<f64>) -> anyhow::Result<()> {
+    let Some(wanted) = wanted else { return Ok(()) };
+    match auc {
+        Some(auc) if auc >= wanted => Ok(()),
+        Some(auc) => {
+            Err(Failure::missed(format!("the mean AUC is {auc:.4}, below the {wanted} of `--min-auc`")).into())
+        }
+        None => Err(Failure::missed(format!("there is no AUC to compare with the {wanted} of `--min-auc`")).into()),
+    }
+}
+
+/// The report as it is read on a terminal.
+pub fn report_text(report: &Report, audit: &Audit) -> String {
+    let About { dataset, protocol, preset, validation, nodes, edges, attributes, deviation, .. } = &report.about;
+    let seeds = report.seeds.len();
+    let over = match (seeds, deviation) {
+        (1, _) => String::new(),
+        (_, Deviation::Splits) => format!(", mean ± sd over {seeds} splits"),
+        (_, Deviation::Initialisation) => format!(", mean ± sd over {seeds} initialisations of one split"),
+    };
+    let size = format!("{} nodes, {} links, {} attributes", whole(*nodes), whole(*edges), whole(*attributes));
+    let mut text = format!("{dataset}: {size}\nprotocol {protocol}, preset {preset}, selected on {validation}{over}\n");
+    text.push_str(&format!("audit {audit}\n\n{}", methods(report)));
+    if report.mean.new_old.is_some() || report.mean.new_new.is_some() {
+        text.push_str(&format!("\n{}", kinds(&report.mean, &report.sd)));
+    }
+    if seeds > 1 {
+        text.push_str(&format!("\n{}", per_seed(&report.seeds)));
+    }
+    let run = &report.seeds[0].run;
+    if seeds == 1 {
+        text.push_str(&format!("\ntrained for {} steps in {:.1} s\n", whole(run.steps), run.train_seconds));
+    }
+    let prevalence = report.prevalence.map(percent).unwrap_or_default();
+    text.push_str(&format!("AP depends on the share of linked pairs: guessing gets {prevalence} here.\n"));
+    text
+}
+
+/// The model above the trivial methods.
+fn methods(report: &Report) -> Columns {
+    let Report { mean, sd, baselines, .. } = report;
+    let mut table = Columns::new(["method", "AUC", "AP", "linked", "MRR", "Hits@10"]);
+    let prevalence = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), percent);
+    table.row([
+        "coldlink".to_owned(),
+        metric(mean.pooled.auc, sd.pooled.auc),
+        metric(mean.pooled.ap, sd.pooled.ap),
+        prevalence(mean.pooled.prevalence),
+        metric(mean.mrr, sd.mrr),
+        metric(mean.hits.at_10, sd.hits.at_10),
+    ]);
+    let mut baseline = |name: &str, summary: &BaselineSummary| {
+        table.row([
+            name.to_owned(),
+            metric(summary.auc, summary.auc_sd),
+            metric(summary.ap, summary.ap_sd),
+            prevalence(summary.prevalence),
+            metric(summary.mrr, None),
+            metric(summary.hits_at_10, None),
+        ]);
+    };
+    baseline("tf-idf cosine", &baselines.tfidf);
+    baseline("cosine", &baselines.cosine);
+    baseline("degree", &baselines.degree);
+    baseline("random", &baselines.random);
+    table
+}
+
+/// Pairs of a new and a seen node, and pairs of two new ones, apart.
+fn kinds(mean: &Summary, sd: &Summary) -> Columns {
+    let mut table = Columns::new(["coldlink on", "AUC", "AP", "linked", "pairs"]);
+    for (name, mean, sd) in [("new-old", mean.new_old, sd.new_old), ("new-new", mean.new_new, sd.new_new)] {
+        let Some(measures) = mean else { continue };
+        table.row([
+            name.to_owned(),
+            metric(measures.auc, sd.and_then(|sd| sd.auc)),
+            metric(measures.ap, sd.and_then(|sd| sd.ap)),
+            measures.prevalence.map_or_else(|| "–".to_owned(), percent),
+            measures.pairs.map_or_else(|| "–".to_owned(), |pairs| whole(pairs.round() as u64)),
+        ]);
+    }
+    table
+}
+
+fn per_seed(seeds: &[SeedResult]) -> Columns {
+    let mut table = Columns::new(["seed", "AUC", "AP", "linked", "MRR", "Hits@10", "steps", "seconds"]);
+    for SeedResult { run, metrics, .. } in seeds {
+        table.row([
+            run.seed.to_string(),
+            metric(metrics.pooled.auc, None),
+            metric(metrics.pooled.ap, None),
+            metrics.pooled.prevalence.map_or_else(|| "–".to_owned(), percent),
+            metric(metrics.mrr, None),
+            metric(metrics.hits.at_10, None),
+            whole(run.steps),
+            format!("{:.1}", run.train_seconds),
+        ]);
+    }
+    table
+}

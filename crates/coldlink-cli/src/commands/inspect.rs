@@ -1,0 +1,225 @@
+//! `coldlink inspect`: what is in a graph or a model.
+
+use clap::Args;
+use coldlink::graph::{Dataset, NodeId};
+use coldlink::load::{ColumnKind, LoadError, Schema};
+use coldlink::model::{FileProblem, Model, Summary};
+use serde::Serialize;
+
+use super::Common;
+use crate::failure::Failure;
+use crate::input::{GraphArgs, empty_rows, notes};
+use crate::output::{print, print_json};
+use crate::progress::quality;
+use crate::tables::{Facts, count, percent, whole};
+
+/// Show what is in a graph or in a model
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  coldlink inspect papers/
+  coldlink inspect papers.model --json")]
+pub struct Inspect {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    graph: GraphArgs,
+}
+
+/// Runs the command.
+pub fn run(args: &Inspect, _: &Common) -> anyhow::Result<()> {
+    match args.graph.load_silently() {
+        Ok(dataset) => {
+            let about = AboutGraph::of(&dataset);
+            if args.json { print_json(&about) } else { print(about.text()) }
+        }
+        Err(error) if matches!(error.downcast_ref(), Some(LoadError::UnknownFormat { .. })) => {
+            let about = AboutModel::of(open_model(args)?);
+            if args.json { print_json(&about) } else { print(about.text()) }
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn open_model(args: &Inspect) -> anyhow::Result<Model> {
+    let path = args.graph.path();
+    Model::open(path).map_err(|error| match error.problem {
+        FileProblem::Container(_) | FileProblem::NotOurs => {
+            let graphs = "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv`";
+            let failure = Failure::new(format!("`{}` is neither a graph nor a model", path.display()))
+                .hint(format!("{graphs}; a model is what `coldlink train` writes"));
+            anyhow::Error::from(error.problem).context(failure)
+        }
+        _ => error.into(),
+    })
+}
+
+#[derive(Serialize)]
+struct AboutGraph {
+    kind: &'static str,
+    name: String,
+    nodes: usize,
+    links: usize,
+    degree: Spread,
+    nodes_without_links: usize,
+    attributes: usize,
+    attribute_entries: usize,
+    attributes_per_node: Spread,
+    attribute_density: f64,
+    nodes_without_attributes: usize,
+    columns: Vec<Column>,
+    warnings: Vec<String>,
+}
+
+/// How a number is spread over nodes.
+#[derive(Serialize)]
+struct Spread {
+    min: usize,
+    median: f64,
+    mean: f64,
+    max: usize,
+}
+
+/// A column of the node table.
+#[derive(Serialize)]
+struct Column {
+    name: String,
+    kind: &'static str,
+    attributes: usize,
+}
+
+impl AboutGraph {
+    fn of(dataset: &Dataset) -> Self {
+        let (graph, attributes) = (&dataset.graph, &dataset.attributes);
+        let nodes = || 0..graph.nodes() as NodeId;
+        let without_links = nodes().filter(|&node| graph.degree(node) == 0).count();
+        let without_attributes = empty_rows(attributes);
+        let mut warnings = notes(dataset);
+        if without_links > 0 {
+            let nodes = count(without_links, "node");
+            warnings.push(format!("{nodes} without links: known by attributes alone"));
+        }
+        if without_attributes > 0 {
+            let nodes = count(without_attributes, "node");
+            warnings.push(format!("{nodes} without attributes: nothing can be told about such new nodes"));
+        }
+        AboutGraph {
+            kind: "graph",
+            name: dataset.name.clone(),
+            nodes: graph.nodes(),
+            links: graph.links(),
+            degree: Spread::of(nodes().map(|node| graph.degree(node)).collect()),
+            nodes_without_links: without_links,
+            attributes: attributes.width(),
+            attribute_entries: attributes.entries(),
+            attributes_per_node: Spread::of(nodes().map(|node| attributes.row(node).0.len()).collect()),
+            attribute_density: attributes.density(),
+            nodes_without_attributes: without_attributes,
+            columns: dataset.schema.as_ref().map(columns).unwrap_or_default(),
+            warnings,
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut facts = Facts::default();
+        facts.add("nodes", whole(self.nodes));
+        facts.add("links", whole(self.links));
+        facts.add("links a node", self.degree.text());
+        facts.add("nodes without links", whole(self.nodes_without_links));
+        facts.add("attributes", whole(self.attributes));
+        facts.add("attributes a node", self.attributes_per_node.text());
+        facts.add("attribute density", percent(self.attribute_density));
+        facts.add("nodes without attributes", whole(self.nodes_without_attributes));
+        for Column { name, kind, attributes } in &self.columns {
+            let words = if *kind == "words" { format!(", {} different", whole(*attributes)) } else { String::new() };
+            facts.add(format!("column `{name}`"), format!("{kind}{words}"));
+        }
+        let warnings: String = self.warnings.iter().map(|warning| format!("note: {warning}\n")).collect();
+        format!("graph `{}`\n{facts}{warnings}", self.name)
+    }
+}
+
+impl Spread {
+    fn of(mut values: Vec<usize>) -> Self {
+        values.sort_unstable();
+        let at = |place: usize| values.get(place).copied().unwrap_or(0);
+        let (half, sum) = (values.len() / 2, values.iter().sum::<usize>());
+        let below = if values.len().is_multiple_of(2) { half.saturating_sub(1) } else { half };
+        Spread {
+            min: at(0),
+            median: (at(below) + at(half)) as f64 / 2.0,
+            mean: sum as f64 / values.len().max(1) as f64,
+            max: at(values.len().saturating_sub(1)),
+        }
+    }
+
+    fn text(&self) -> String {
+        let Spread { min, median, mean, max } = self;
+        format!("mean {mean:.2}, median {median}, from {} to {}", whole(*min), whole(*max))
+    }
+}
+
+fn columns(schema: &Schema) -> Vec<Column> {
+    let column = |name: &String, kind, attributes| Column { name: name.clone(), kind, attributes };
+    let others = schema.columns.iter().map(|of| match &of.kind {
+        ColumnKind::Numeric => column(&of.name, "number", 1),
+        ColumnKind::MultiValued { vocabulary } => column(&of.name, "words", vocabulary.len()),
+        ColumnKind::Ignored => column(&of.name, "not used", 0),
+    });
+    [column(&schema.id, "names of nodes", 0)].into_iter().chain(others).collect()
+}
+
+#[derive(Serialize)]
+struct AboutModel {
+    kind: &'static str,
+    #[serde(flatten)]
+    summary: Summary,
+    nodes_without_links: usize,
+    columns: Vec<Column>,
+    config: coldlink::Config,
+}
+
+impl AboutModel {
+    fn of(model: Model) -> Self {
+        AboutModel {
+            kind: "model",
+            nodes_without_links: model.embeddings.seen.iter().filter(|seen| !**seen).count(),
+            columns: model.schema.as_ref().map(columns).unwrap_or_default(),
+            summary: model.summary,
+            config: model.config,
+        }
+    }
+
+    fn text(&self) -> String {
+        let Summary { dataset, nodes, links, attributes, seed, preset, steps, validation } = &self.summary;
+        let mut facts = Facts::default();
+        facts.add("nodes", whole(*nodes));
+        facts.add("links", whole(*links));
+        facts.add("nodes without links", whole(self.nodes_without_links));
+        facts.add("attributes", whole(*attributes));
+        facts.add("steps", whole(*steps));
+        if let Some(validated) = validation {
+            facts.add("chosen on", format!("{}, {}", self.config.validation, quality(validated)));
+        }
+        facts.add("preset", preset);
+        facts.add("seed", seed);
+        for Column { name, kind, .. } in &self.columns {
+            facts.add(format!("column `{name}`"), kind);
+        }
+        let settings: String = self.config.to_toml().lines().map(|line| format!("  {line}\n")).collect();
+        format!("model of graph `{dataset}`\n{facts}settings\n{settings}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_is_the_mean_of_the_middle_two() {
+        let spread = Spread::of(vec![4, 1, 2, 9]);
+        assert_eq!((spread.min, spread.median, spread.mean, spread.max), (1, 3.0, 4.0, 9));
+        assert_eq!(Spread::of(vec![5, 1, 3]).median, 3.0);
+    }
+}

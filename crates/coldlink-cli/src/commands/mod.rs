@@ -1,0 +1,101 @@
+//! The commands, a file each.
+
+pub mod completions;
+mod convert;
+mod demo;
+mod embed;
+mod evaluate;
+mod inspect;
+mod predict;
+mod split;
+mod train;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+use coldlink::kernel::Cpu;
+
+/// The seeds that files can hold.
+const SEEDS: std::ops::RangeInclusive<u64> = 0..=i64::MAX as u64;
+
+/// Predicts the links of nodes that a graph has never seen, from their attributes alone
+#[derive(Parser)]
+#[command(name = "coldlink", version, about = ABOUT, after_help = FIRST_STEPS, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+const ABOUT: &str = "Predicts the links of nodes that a graph has never seen, from their attributes alone";
+
+const FIRST_STEPS: &str = "\
+First steps:
+  coldlink demo                                       see it work on a made-up graph
+  coldlink inspect papers/                            look at nodes.csv and edges.csv in papers/
+  coldlink evaluate papers/                           how good would it be?
+  coldlink train papers/ -o papers.model              train
+  coldlink predict papers.model --new new.csv         links of nodes that are not in the graph
+
+GRAPH is a folder with nodes.csv and edges.csv (or .tsv, or with .gz), an .npz file with the
+CSR arrays adj_* and attr_*, or a .coldlink file that `coldlink convert` wrote.
+
+Exit codes: 0 done, 1 ran but missed what was asked, 2 could not run, 130 stopped by Ctrl-C.";
+
+/// What every command understands.
+#[derive(Args)]
+#[command(next_help_heading = "Everywhere")]
+pub struct Common {
+    /// Print results and errors, and nothing else
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Threads to use [default: one per core]; results do not depend on it
+    #[arg(long, global = true, value_name = "N", value_parser = threads())]
+    pub threads: Option<usize>,
+    /// Instruction set to use [default: the best of this machine]
+    #[arg(long, global = true, value_name = "CPU", value_parser = cpus())]
+    pub cpu: Option<Cpu>,
+}
+
+fn threads() -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u16).range(1..=1024).map(usize::from)
+}
+
+fn cpus() -> impl TypedValueParser<Value = Cpu> {
+    PossibleValuesParser::new(["portable", "avx2", "avx512"]).try_map(|name| name.parse::<Cpu>())
+}
+
+fn seeds() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(SEEDS)
+}
+
+/// A command with its arguments.
+#[derive(Subcommand)]
+pub enum Command {
+    Demo(demo::Demo),
+    Convert(convert::Convert),
+    Inspect(inspect::Inspect),
+    Split(split::Split),
+    Train(train::Train),
+    Evaluate(evaluate::Evaluate),
+    Predict(predict::Predict),
+    Embed(embed::Embed),
+    Completions(completions::Completions),
+}
+
+impl Command {
+    /// Runs it.
+    pub fn run(&self, common: &Common) -> anyhow::Result<()> {
+        match self {
+            Command::Demo(args) => demo::run(args, common),
+            Command::Convert(args) => convert::run(args, common),
+            Command::Inspect(args) => inspect::run(args, common),
+            Command::Split(args) => split::run(args, common),
+            Command::Train(args) => train::run(args, common),
+            Command::Evaluate(args) => evaluate::run(args, common),
+            Command::Predict(args) => predict::run(args, common),
+            Command::Embed(args) => embed::run(args, common),
+            Command::Completions(args) => completions::run(args),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! `coldlink split`: what is trained on, selected on and tested on, as files.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use coldlink::split::{self, Pair, PairKind, Validation};
+
+use super::{Common, seeds};
+use crate::input::GraphArgs;
+use crate::output::print;
+use crate::settings::{Rule, protocol};
+use crate::tables::{Columns, count, percent, whole};
+
+/// Divide a graph into training, validation and test, as files
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  coldlink split papers/ -o papers-split
+  coldlink evaluate papers/ --protocol papers-split")]
+pub struct Split {
+    /// The folder to write, with train.csv, validation.csv, test.csv, hidden.csv and split.toml
+    #[arg(long, short, value_name = "FOLDER")]
+    output: PathBuf,
+    /// Which test set: strict, deal2020, transductive, or the path of a split
+    #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
+    protocol: String,
+    /// What the number of steps is to be chosen on [default: what suits the protocol]
+    #[arg(long, value_name = "RULE")]
+    validation: Option<Rule>,
+    /// What all random choices come from
+    #[arg(long, default_value_t = 0, value_parser = seeds())]
+    seed: u64,
+    #[command(flatten)]
+    graph: GraphArgs,
+}
+
+/// Runs the command.
+pub fn run(args: &Split, common: &Common) -> anyhow::Result<()> {
+    let protocol = protocol(&args.protocol)?;
+    let dataset = args.graph.load(common)?;
+    let split = split::Split::make(&dataset, &protocol, args.validation.map(Validation::from), args.seed)?;
+    split.write(&args.output, &dataset.names)?;
+    if common.quiet {
+        return Ok(());
+    }
+    let attributes = &dataset.attributes;
+    let (search, fit) = (split.search(attributes), split.final_view(attributes));
+    let test = split.test();
+    let columns = if test.is_inductive() { 5 } else { 3 };
+    let mut sets = Columns::new(["", "pairs", "linked", "new-old", "new-new"].into_iter().take(columns));
+    for (name, pairs, view) in [("validation", split.validation(), &search), ("test", test.pairs(), &fit)] {
+        let linked = pairs.iter().filter(|pair| pair.linked).count();
+        let of_kind = |kind| whole(pairs.iter().filter(|pair: &&Pair| view.kind(**pair) == kind).count());
+        let share = percent(linked as f64 / pairs.len().max(1) as f64);
+        let row = [name.to_owned(), whole(pairs.len()), share, of_kind(PairKind::NewOld), of_kind(PairKind::NewNew)];
+        sets.row(row.into_iter().take(columns));
+    }
+    let selected = split.validation_rule();
+    let links = |links: usize| count(links, "link");
+    print(format!(
+        "{}: protocol {}, seed {}, selected on {selected}\n\
+         {} hidden for the test\n\
+         {} to search on, {} for the final fit\n\
+         {sets}audit: {}\n",
+        args.output.display(),
+        split.protocol(),
+        split.seed(),
+        count(test.hidden().len(), "node"),
+        links(search.graph().links()),
+        links(fit.graph().links()),
+        split.audit(),
+    ))
+}

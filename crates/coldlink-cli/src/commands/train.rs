@@ -1,0 +1,109 @@
+//! `coldlink train`: from a graph to a model.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use coldlink::config::Preset;
+use coldlink::model::Model;
+use coldlink::split::Split;
+use coldlink::train::{Checkpoints, Fit, TrainError};
+
+use super::{Common, seeds};
+use crate::failure::Failure;
+use crate::input::GraphArgs;
+use crate::interrupt;
+use crate::output::{check_writable, print};
+use crate::progress::{Progress, quality};
+use crate::settings::SettingsArgs;
+use crate::tables::whole;
+
+/// Train a model on a graph
+#[derive(Args)]
+#[command(after_help = EXAMPLES, after_long_help = long_help())]
+pub struct Train {
+    /// The model's file
+    #[arg(long, short, value_name = "MODEL")]
+    output: PathBuf,
+    /// What all random choices come from; the same seed gives the same model, bit for bit
+    #[arg(long, default_value_t = 0, value_parser = seeds())]
+    seed: u64,
+    /// A folder for checkpoints, from which `--resume` goes on after Ctrl-C or a crash
+    #[arg(long, value_name = "FOLDER")]
+    checkpoint: Option<PathBuf>,
+    /// Steps between two checkpoints
+    #[arg(long, value_name = "N", default_value_t = 500, requires = "checkpoint",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    every: u64,
+    /// Go on from the checkpoint; the model is the one that an uninterrupted run would have given
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
+    #[command(flatten)]
+    settings: SettingsArgs,
+    #[command(flatten)]
+    graph: GraphArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  coldlink train papers/ -o papers.model
+  coldlink train papers/ -o papers.model --set width=128 --set steps=5000
+  coldlink train papers/ -o papers.model --checkpoint papers-checkpoint --resume";
+
+fn long_help() -> String {
+    let settings: String = Preset::Default.text().lines().map(|line| format!("  {line}\n")).collect();
+    format!("{EXAMPLES}\n\nAll settings, as the preset `default` has them:\n{settings}")
+}
+
+/// Runs the command.
+pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
+    let settings = args.settings.resolve()?;
+    let config = &settings.config;
+    check_writable(&args.output, &args.graph.paths())?;
+    let dataset = args.graph.load(common)?;
+    let split = Split::for_training(&dataset.graph, &dataset.attributes, config.validation, args.seed)?;
+    let folder = args.checkpoint.clone();
+    let checkpoints = folder.map(|folder| Checkpoints { folder, every: args.every, resume: args.resume });
+    let fit = Fit {
+        split: &split,
+        attributes: &dataset.attributes,
+        config,
+        seed: args.seed,
+        checkpoints: checkpoints.as_ref(),
+    };
+    interrupt::watch();
+    let started = Instant::now();
+    let fitted = fit.run(&mut Progress::new(common.quiet, "")).map_err(stopped)?;
+    let model = Model::new(&dataset, &fitted, config, &settings.preset, args.seed);
+    model.save(&args.output)?;
+    if let Some(checkpoints) = &checkpoints {
+        checkpoints.remove()?;
+    }
+    if common.quiet { Ok(()) } else { print(done(&model, &args.output, started)) }
+}
+
+/// A stop that was asked for is told in other words than an error.
+pub fn stopped(error: TrainError) -> anyhow::Error {
+    let TrainError::Stopped { step, checkpoint } = &error else { return error.into() };
+    let steps = format!("stopped after {} steps", whole(*step));
+    let failure = match checkpoint {
+        Some(path) => Failure::stopped(format!("{steps}; all is kept in `{}`", path.display()))
+            .hint("the same command with `--resume` goes on from here"),
+        None => Failure::stopped(format!("{steps}; nothing was kept"))
+            .hint("with `--checkpoint FOLDER` training can go on after a stop"),
+    };
+    failure.into()
+}
+
+fn done(model: &Model, path: &Path, started: Instant) -> String {
+    let steps = whole(model.summary.steps);
+    let seconds = started.elapsed().as_secs_f64();
+    let chosen = model.summary.validation.map_or_else(String::new, |validated| {
+        format!("steps chosen on held-out {}: {}\n", model.config.validation, quality(&validated))
+    });
+    let new = if model.schema.is_some() { "new.csv" } else { "new.npz" };
+    let path = path.display();
+    format!(
+        "{path}: trained for {steps} steps, {seconds:.1} s in all\n{chosen}next: coldlink predict {path} --new {new}\n"
+    )
+}

@@ -1,0 +1,124 @@
+//! How errors are told: what, caused by what, and what to do about it; and with which exit code.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+use coldlink::config::ConfigError;
+use coldlink::load::LoadError;
+use coldlink::model::FileError;
+use coldlink::split::SplitError;
+use coldlink::train::TrainError;
+
+/// What this program itself finds wrong.
+#[derive(Debug)]
+pub struct Failure {
+    message: String,
+    hint: Option<String>,
+    kind: Kind,
+}
+
+#[derive(Debug, PartialEq)]
+enum Kind {
+    /// It ran but missed what was asked.
+    Missed,
+    /// It could not run.
+    CouldNotRun,
+    /// The user stopped it.
+    Stopped,
+}
+
+impl Failure {
+    /// It could not run.
+    pub fn new(message: impl Into<String>) -> Self {
+        Failure { message: message.into(), hint: None, kind: Kind::CouldNotRun }
+    }
+
+    /// It ran but missed what was asked.
+    pub fn missed(message: impl Into<String>) -> Self {
+        Failure { kind: Kind::Missed, ..Failure::new(message) }
+    }
+
+    /// The user stopped it.
+    pub fn stopped(message: impl Into<String>) -> Self {
+        Failure { kind: Kind::Stopped, ..Failure::new(message) }
+    }
+
+    /// The same with what to do about it.
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Failure { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for Failure {}
+
+/// Prints an error and yields the exit code it stands for.
+pub fn report(error: &anyhow::Error) -> ExitCode {
+    // Whoever closes our output, as `head` does, has seen enough.
+    if is_closed_output(error) {
+        return ExitCode::SUCCESS;
+    }
+    eprint!("{}", text(error));
+    match error.downcast_ref().map(|failure: &Failure| &failure.kind) {
+        Some(Kind::Missed) => ExitCode::from(1),
+        Some(Kind::Stopped) => ExitCode::from(130),
+        Some(Kind::CouldNotRun) | None => ExitCode::from(2),
+    }
+}
+
+fn is_closed_output(error: &anyhow::Error) -> bool {
+    let kinds = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
+    kinds.into_iter().any(|kind| kind == io::ErrorKind::BrokenPipe)
+}
+
+fn text(error: &anyhow::Error) -> String {
+    let stopped = error.downcast_ref::<Failure>().is_some_and(|failure| failure.kind == Kind::Stopped);
+    let mut text = if stopped { format!("{error}\n") } else { format!("error: {error}\n") };
+    for cause in error.chain().skip(1) {
+        // Some causes have several lines; all stay under their heading.
+        let cause = cause.to_string().trim_end().replace('\n', "\n    ");
+        text.push_str(&format!("  caused by: {cause}\n"));
+    }
+    // What was added as a context is found by anyhow alone.
+    let own = error.downcast_ref().and_then(|failure: &Failure| failure.hint.clone());
+    if let Some(hint) = own.or_else(|| error.chain().find_map(hint_of)) {
+        text.push_str(&format!("hint: {hint}\n"));
+    }
+    text
+}
+
+fn hint_of(error: &(dyn Error + 'static)) -> Option<String> {
+    None.or_else(|| error.downcast_ref::<coldlink::Error>()?.hint())
+        .or_else(|| error.downcast_ref::<LoadError>()?.hint())
+        .or_else(|| error.downcast_ref::<SplitError>()?.hint())
+        .or_else(|| error.downcast_ref::<ConfigError>()?.hint())
+        .or_else(|| error.downcast_ref::<TrainError>()?.hint())
+        .or_else(|| error.downcast_ref::<FileError>()?.hint())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+
+    #[test]
+    fn an_error_is_told_with_its_causes_and_a_hint() {
+        let cause = Failure::new("line 3 is wrong\nvery wrong").hint("correct it");
+        let error = Err::<(), _>(cause).context("cannot load `papers`").unwrap_err();
+        let expected = "error: cannot load `papers`\n  caused by: line 3 is wrong\n    very wrong\nhint: correct it\n";
+        assert_eq!(text(&error), expected);
+    }
+
+    #[test]
+    fn a_closed_output_is_no_error() {
+        let closed = anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("cannot print");
+        assert_eq!(report(&closed), ExitCode::SUCCESS);
+    }
+}

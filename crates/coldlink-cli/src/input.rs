@@ -1,0 +1,182 @@
+//! What commands read: graphs, models and new nodes; and what is told about them.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use coldlink::graph::Dataset;
+use coldlink::load::{LoadOptions, NewNodes, UnknownNodes, load, load_new, load_new_npz, load_tables};
+use coldlink::model::Model;
+
+use crate::commands::Common;
+use crate::failure::Failure;
+use crate::tables::{count, percent};
+
+/// An attribute that makes up more of all rows' squared length than this leaves nothing to the others.
+const DOMINATING: f64 = 0.9;
+
+/// A graph, in one piece or in two tables.
+#[derive(Args)]
+pub struct GraphArgs {
+    /// The graph: a folder with nodes.csv and edges.csv, an .npz file, or a .coldlink file
+    #[arg(required_unless_present_all = ["nodes", "edges"])]
+    graph: Option<PathBuf>,
+    #[command(flatten)]
+    options: GraphOptions,
+}
+
+/// How a graph is read.
+#[derive(Args)]
+#[command(next_help_heading = "Reading the graph")]
+pub struct GraphOptions {
+    /// The table of nodes, where it is not in a folder with the links
+    #[arg(long, value_name = "FILE", requires = "edges", conflicts_with = "graph")]
+    nodes: Option<PathBuf>,
+    /// The table of links
+    #[arg(long, value_name = "FILE", requires = "nodes", conflicts_with = "graph")]
+    edges: Option<PathBuf>,
+    /// Refuse links with directions or weights instead of dropping these
+    #[arg(long)]
+    strict_input: bool,
+    /// What to do with links of nodes that have no row
+    #[arg(long, value_name = "WHAT", default_value = "refuse")]
+    unknown_nodes: Unknown,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Unknown {
+    /// Stop with an error that names the line
+    Refuse,
+    /// Leave such links out
+    Drop,
+}
+
+impl GraphArgs {
+    /// Loads the graph and tells what was left out.
+    pub fn load(&self, common: &Common) -> anyhow::Result<Dataset> {
+        let dataset = self.load_silently()?;
+        if !common.quiet {
+            notes(&dataset).iter().for_each(|note| eprintln!("note: {note}"));
+        }
+        Ok(dataset)
+    }
+
+    /// Loads the graph.
+    pub fn load_silently(&self) -> anyhow::Result<Dataset> {
+        let GraphOptions { nodes, edges, strict_input, unknown_nodes } = &self.options;
+        let unknown_nodes = match unknown_nodes {
+            Unknown::Refuse => UnknownNodes::Refuse,
+            Unknown::Drop => UnknownNodes::Drop,
+        };
+        let options = LoadOptions { strict_input: *strict_input, unknown_nodes };
+        let loaded = match (&self.graph, nodes, edges) {
+            (Some(graph), ..) => load(graph, &options),
+            (None, Some(nodes), Some(edges)) => load_tables(edges, nodes, &options),
+            (None, ..) => return Err(Failure::new("there is no graph to load").into()),
+        };
+        loaded.with_context(|| format!("cannot load `{}`", self.path().display()))
+    }
+
+    /// Where the graph is; of two tables, where the links are.
+    pub fn path(&self) -> &Path {
+        self.graph.as_deref().or(self.options.edges.as_deref()).unwrap_or(Path::new(""))
+    }
+
+    /// All files and folders it is read from.
+    pub fn paths(&self) -> Vec<&Path> {
+        let paths = [&self.graph, &self.options.nodes, &self.options.edges];
+        paths.into_iter().flatten().map(PathBuf::as_path).collect()
+    }
+}
+
+/// What the user should know about a graph that was loaded, a line each.
+pub fn notes(dataset: &Dataset) -> Vec<String> {
+    let notes = &dataset.notes;
+    let mut lines = Vec::new();
+    let mut left_out = |number: usize, what: &str, which: &str| {
+        if number > 0 {
+            lines.push(format!("left out {}{which}", count(number, what)));
+        }
+    };
+    left_out(notes.tidied.self_loops, "self-loop", "");
+    left_out(notes.tidied.duplicates, "repeated link", "");
+    left_out(notes.unknown_ends, "link", " of nodes without a row");
+    if notes.directed {
+        lines.push("links have a direction, which is dropped (`--strict-input` refuses instead)".to_owned());
+    }
+    if notes.weighted {
+        lines.push("links have weights, which are ignored (`--strict-input` refuses instead)".to_owned());
+    }
+    if !notes.ignored_columns.is_empty() {
+        let (s, make) = if notes.ignored_columns.len() == 1 { ("", "makes") } else { ("s", "make") };
+        let names = notes.ignored_columns.join("`, `");
+        lines
+            .push(format!("column{s} `{names}` {make} no attribute: empty, or nearly every row has a text of its own"));
+    }
+    lines.extend(dominating_attribute(dataset));
+    lines
+}
+
+/// Numbers far larger than all others, as years beside words, leave those no say.
+fn dominating_attribute(dataset: &Dataset) -> Option<String> {
+    let attributes = &dataset.attributes;
+    let mut squares = vec![0.0_f64; attributes.width()];
+    for (&column, &value) in attributes.columns().iter().zip(attributes.values()) {
+        squares[column as usize] += f64::from(value).powi(2);
+    }
+    let total: f64 = squares.iter().sum();
+    let (column, largest) = squares.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let share = largest / total;
+    if attributes.width() < 2 || share.is_nan() || share < DOMINATING {
+        return None;
+    }
+    let name = attributes.names().0.get(column).map_or_else(|| column.to_string(), |name| format!("`{name}`"));
+    let why = format!("attribute {name} makes up {} of all attributes' squared size", percent(share));
+    Some(format!("{why} and outweighs the others; scale it to about 0 to 1, or leave it out"))
+}
+
+/// Opens a model.
+pub fn open_model(path: &Path) -> anyhow::Result<Model> {
+    Ok(Model::open(path)?)
+}
+
+/// Loads nodes that are not in the graph, and tells what the model cannot use of them.
+pub fn load_new_nodes(path: &Path, model: &Model, common: &Common) -> anyhow::Result<NewNodes> {
+    let loaded = match &model.schema {
+        _ if is_archive(path) => load_new_npz(path, model.summary.attributes),
+        Some(schema) => load_new(path, schema),
+        None => {
+            let failure =
+                Failure::new(format!("`{}` is a table, but the model knows columns by number only", path.display()));
+            return Err(failure
+                .hint("it was trained on an .npz file: give new nodes as an .npz file with attr_* arrays")
+                .into());
+        }
+    };
+    let new = loaded.with_context(|| format!("cannot load `{}`", path.display()))?;
+    if !common.quiet {
+        let empty = empty_rows(&new.attributes);
+        if new.unknown_values > 0 {
+            let values = count(new.unknown_values, "value");
+            eprintln!("note: left out {values} of the new nodes that no node of the graph has");
+        }
+        if empty > 0 {
+            let nodes = count(empty, "new node");
+            eprintln!("note: {nodes} without any attribute that the model knows: nothing but scores of 0");
+        }
+    }
+    Ok(new)
+}
+
+fn is_archive(path: &Path) -> bool {
+    let mut start = [0; 2];
+    let zip = File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"PK";
+    zip || path.extension().is_some_and(|ending| ending == "npz")
+}
+
+/// Rows without any attribute.
+pub fn empty_rows(attributes: &coldlink::graph::Attributes) -> usize {
+    attributes.offsets().windows(2).filter(|pair| pair[0] == pair[1]).count()
+}

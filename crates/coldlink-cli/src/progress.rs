@@ -1,0 +1,159 @@
+//! What is shown while training goes on: a bar on a terminal, a line now and then elsewhere.
+
+use std::io::{IsTerminal, stderr};
+use std::time::{Duration, Instant};
+
+use coldlink::train::{Control, Event, Observer, Phase, Validated};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::interrupt;
+use crate::tables::{percent, whole};
+
+/// Time between two lines where there is no terminal.
+const BETWEEN_LINES: Duration = Duration::from_secs(5);
+
+const BAR: &str = "{prefix} [{bar:24}] {pos}/{len} steps, {per_sec}, {eta} left, {msg}";
+
+/// Shows the events of training, and asks it to stop after Ctrl-C.
+pub struct Progress {
+    shown: Shown,
+    /// What stands before everything, as the seed of several.
+    label: String,
+    phase: Phase,
+    first: u64,
+    step: u64,
+    steps: u64,
+    started: Instant,
+    last_line: Instant,
+    loss: f64,
+    validated: Option<Validated>,
+    best: Option<Validated>,
+}
+
+enum Shown {
+    Nothing,
+    Lines,
+    Bar(ProgressBar),
+}
+
+impl Progress {
+    /// Of one training, on standard error.
+    pub fn new(quiet: bool, label: impl Into<String>) -> Self {
+        let shown = match (quiet, stderr().is_terminal()) {
+            (true, _) => Shown::Nothing,
+            (false, true) => Shown::Bar(ProgressBar::hidden()),
+            (false, false) => Shown::Lines,
+        };
+        let now = Instant::now();
+        Progress {
+            shown,
+            label: label.into(),
+            phase: Phase::Search,
+            first: 0,
+            step: 0,
+            steps: 0,
+            started: now,
+            last_line: now,
+            loss: f64::NAN,
+            validated: None,
+            best: None,
+        }
+    }
+
+    fn start(&mut self, phase: Phase, step: u64, steps: u64) {
+        let now = Instant::now();
+        (self.phase, self.first, self.step, self.steps) = (phase, step, step, steps);
+        (self.started, self.last_line) = (now, now);
+        if let Shown::Bar(bar) = &mut self.shown {
+            let style = ProgressStyle::with_template(BAR).unwrap_or_else(|_| ProgressStyle::default_bar());
+            *bar = ProgressBar::new(steps).with_position(step).with_style(style.progress_chars("=> "));
+            bar.set_prefix(format!("{}{}", self.label, name(phase)));
+            bar.reset_eta();
+        }
+        if step > 0 {
+            self.line(&format!("goes on after {} steps", whole(step)));
+        }
+    }
+
+    fn advance(&mut self, step: u64, loss: f64) {
+        (self.step, self.loss) = (step, loss);
+        let state = self.state();
+        match &self.shown {
+            Shown::Bar(bar) => {
+                bar.set_message(state);
+                bar.set_position(step);
+            }
+            Shown::Lines if self.last_line.elapsed() > BETWEEN_LINES => {
+                self.last_line = Instant::now();
+                let seconds = self.started.elapsed().as_secs_f64();
+                let rate = (step - self.first) as f64 / seconds;
+                let left = (self.steps - step) as f64 / rate;
+                let done = format!("{} of at most {} steps", whole(step), whole(self.steps));
+                self.line(&format!("{done}, {rate:.0} steps/s, {left:.0} s left at most, {state}"));
+            }
+            Shown::Lines | Shown::Nothing => {}
+        }
+    }
+
+    fn end(&mut self) {
+        if let Shown::Bar(bar) = &self.shown {
+            bar.finish_and_clear();
+        }
+        let seconds = self.started.elapsed().as_secs_f64();
+        let steps = format!("{} steps in {seconds:.1} s", whole(self.step - self.first));
+        match (self.phase, self.best) {
+            // After a restart the best may lie before it.
+            (Phase::Search, Some(best)) if self.first == 0 => {
+                self.line(&format!("{steps}, best after {}: {}", whole(best.step), quality(&best)));
+            }
+            _ => self.line(&steps),
+        }
+    }
+
+    /// The loss and the last validation.
+    fn state(&self) -> String {
+        let validated = self.validated.filter(|_| self.phase == Phase::Search);
+        let validated = validated.map(|validated| format!(", {}", quality(&validated))).unwrap_or_default();
+        format!("loss {:.3}{validated}", self.loss)
+    }
+
+    fn line(&self, text: &str) {
+        if !matches!(self.shown, Shown::Nothing) {
+            eprintln!("{}{}: {text}", self.label, name(self.phase));
+        }
+    }
+}
+
+impl Observer for Progress {
+    fn on(&mut self, event: Event) -> Control {
+        match event {
+            Event::Started { phase, step, steps } => self.start(phase, step, steps),
+            Event::Advanced { step, loss } => self.advance(step, loss),
+            Event::Validated(validated) => {
+                let value = |validated: &Validated| validated.auc + validated.ap;
+                if self.best.is_none_or(|best| value(&validated) > value(&best)) {
+                    self.best = Some(validated);
+                }
+                self.validated = Some(validated);
+            }
+            Event::Ended { step, .. } => {
+                self.step = step;
+                self.end();
+            }
+            Event::Saved { .. } => {}
+        }
+        if interrupt::is_asked() { Control::Stop } else { Control::Continue }
+    }
+}
+
+fn name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Search => "search",
+        Phase::Refit => "final fit",
+    }
+}
+
+/// A validation in words. An average precision means nothing without the share of linked pairs.
+pub fn quality(Validated { auc, ap, prevalence, .. }: &Validated) -> String {
+    format!("validation AUC {auc:.3}, AP {ap:.3} ({} linked)", percent(*prevalence))
+}

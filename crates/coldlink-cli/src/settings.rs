@@ -1,0 +1,121 @@
+//! From `--preset`, `--config`, `--set` and `--validation` to a configuration.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use coldlink::Config;
+use coldlink::config::Preset;
+use coldlink::split::{Protocol, Validation};
+
+use crate::failure::Failure;
+
+/// The settings of a model.
+#[derive(Args)]
+#[command(next_help_heading = "Settings")]
+pub struct SettingsArgs {
+    /// Settings to start from: default, paper, authors-code, or a TOML file
+    #[arg(long, default_value = "default", value_name = "NAME|FILE")]
+    preset: String,
+    /// A TOML file with settings that replace the preset's
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// One setting that replaces the preset's, as width=128; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// What the number of steps is chosen on: links between known nodes, or nodes held back as if they were new
+    /// [default: the preset's]
+    #[arg(long, value_name = "RULE")]
+    validation: Option<Rule>,
+}
+
+/// The rules by name.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Rule {
+    /// A tenth of the links
+    Edges,
+    /// A tenth of the nodes with all their links
+    Nodes,
+}
+
+impl From<Rule> for Validation {
+    fn from(rule: Rule) -> Self {
+        match rule {
+            Rule::Edges => Validation::Edges,
+            Rule::Nodes => Validation::Nodes,
+        }
+    }
+}
+
+/// A configuration and where it came from.
+pub struct Settings {
+    /// The name of the preset.
+    pub preset: String,
+    /// All settings.
+    pub config: Config,
+    /// The validation rule, if someone asked for one.
+    asked: Option<Validation>,
+}
+
+impl SettingsArgs {
+    /// All of it together.
+    pub fn resolve(&self) -> anyhow::Result<Settings> {
+        let (preset, mut config) = start(&self.preset)?;
+        let mut asked = false;
+        if let Some(path) = &self.config {
+            let text = read(path)?;
+            config = config.merged(&text).with_context(|| format!("cannot use `{}`", path.display()))?;
+            asked = text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("validation"));
+        }
+        for assignment in &self.set {
+            config = config.set(assignment)?;
+            asked |= assignment.split('=').next().is_some_and(|key| key.trim() == "validation");
+        }
+        if let Some(rule) = self.validation {
+            config.validation = rule.into();
+            asked = true;
+        }
+        Ok(Settings { preset, asked: asked.then_some(config.validation), config })
+    }
+}
+
+impl Settings {
+    /// The same for a protocol: its rule of validation holds, unless someone asked for another.
+    pub fn under(mut self, protocol: &Protocol) -> anyhow::Result<Self> {
+        self.config.validation = match self.asked {
+            Some(rule) => rule,
+            None => protocol.validation(self.config.validation)?,
+        };
+        Ok(self)
+    }
+}
+
+fn start(preset: &str) -> anyhow::Result<(String, Config)> {
+    if !preset.ends_with(".toml") && !preset.contains(std::path::MAIN_SEPARATOR) {
+        return Ok((preset.to_owned(), Preset::find(preset)?.config()));
+    }
+    let path = Path::new(preset);
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let config = Config::default().merged(&read(path)?).with_context(|| format!("cannot use `{preset}`"))?;
+    Ok((name, config))
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))
+}
+
+/// The protocol of that name, or a split at that path.
+pub fn protocol(text: &str) -> anyhow::Result<Protocol> {
+    Ok(match text {
+        "deal2020" => Protocol::Deal2020,
+        "strict" => Protocol::Strict,
+        "transductive" => Protocol::Transductive,
+        path if Path::new(path).exists() => Protocol::Files(path.into()),
+        other => {
+            let failure = Failure::new(format!("there is no protocol and no split `{other}`"));
+            let hint = "protocols are `strict`, `deal2020` and `transductive`; or give the path of a split";
+            return Err(failure.hint(hint).into());
+        }
+    })
+}

@@ -1,0 +1,156 @@
+//! Input that cannot be worked with: exit code 2, what and where, a hint, and no output.
+
+mod common;
+
+use common::Folder;
+
+/// Runs a command that must fail before it writes anything, and yields what it says.
+fn fails(folder: &Folder, line: &str) -> String {
+    let before = folder.names();
+    let done = folder.run(line);
+    assert_eq!(done.code, 2, "{line}\n{}{}", done.out, done.err);
+    assert_eq!(folder.names(), before, "{line} left something behind");
+    assert!(done.err.starts_with("error: ") && !done.err.contains("panicked"), "{line}\n{}", done.err);
+    assert_eq!(done.out, "", "{line}");
+    done.err
+}
+
+fn check(folder: &Folder, line: &str, parts: &[&str]) {
+    let said = fails(folder, line);
+    parts.iter().for_each(|part| assert!(said.contains(part), "{line}: {part} is not in\n{said}"));
+}
+
+#[test]
+fn tables_that_are_wrong_are_named_with_their_line() {
+    let folder = Folder::new();
+    let cases = [
+        ("ragged", "id,x\na,1\nb\n", "source,target\na,b\n", "nodes.csv` line 3: 1 cells, where the header has 2"),
+        ("nan", "id,x\na,1\nb,NaN\n", "source,target\na,b\n", "nodes.csv` line 3: column `x` is numeric, and `NaN`"),
+        ("unknown", "id,x\na,1\nb,1\n", "source,target\na,z\n", "edges.csv` line 2: node `z` has a link but no row"),
+        ("empty", "id,x\n", "source,target\n", "nodes.csv` has no node"),
+        ("no-links", "id,x\na,1\nb,2\n", "source,target\n", "edges.csv` has no link"),
+    ];
+    for (name, nodes, edges, expected) in cases {
+        folder.write(&format!("{name}/nodes.csv"), nodes);
+        folder.write(&format!("{name}/edges.csv"), edges);
+        let first = format!("error: cannot load `{name}`\n  caused by: ");
+        check(&folder, &format!("convert {name} -o out.coldlink"), &[&first, expected, "\nhint: "]);
+        check(&folder, &format!("train {name} -o out.model"), &[expected]);
+        check(&folder, &format!("evaluate {name} --json"), &[expected]);
+    }
+}
+
+#[test]
+fn paths_that_lead_nowhere_are_errors() {
+    let folder = Folder::new();
+    check(&folder, "inspect nowhere", &["cannot load `nowhere`", "there is no `nowhere`"]);
+    check(&folder, "train papers -o nowhere/out.model", &["there is no folder `nowhere`", "hint: make it first"]);
+    check(&folder, "train papers -o papers", &["it is a folder", "hint: "]);
+    check(
+        &folder,
+        "train --nodes papers/nodes.csv --edges papers/edges.csv -o papers/edges.csv",
+        &["both input and output"],
+    );
+    check(&folder, "predict nowhere.model --new new.csv", &["cannot open `nowhere.model`", "hint: check the path"]);
+    check(
+        &folder,
+        "evaluate papers --protocol strickt",
+        &["no protocol and no split `strickt`", "hint: protocols are"],
+    );
+    check(&folder, "split papers -o papers", &["`papers` is not a split", "hint: "]);
+    check(&folder, "inspect new.csv", &["is one table", "hint: give the folder that holds both"]);
+}
+
+#[test]
+fn an_archive_with_pickles_or_cut_off_is_refused() {
+    let folder = Folder::new();
+    folder.write("pickled.npz", pickled_archive());
+    check(
+        &folder,
+        "convert pickled.npz -o out.coldlink",
+        &["array `adj_shape`: it holds pickled Python objects", "hint: "],
+    );
+    folder.write("cut.npz", &pickled_archive()[..60]);
+    check(&folder, "convert cut.npz -o out.coldlink", &["`cut.npz` is not a readable zip archive", "hint: "]);
+}
+
+/// An archive of which the first array that is looked at holds Python objects.
+fn pickled_archive() -> Vec<u8> {
+    let header = "{'descr': '|O', 'fortran_order': False, 'shape': (2,), }";
+    let mut array = b"\x93NUMPY\x01\x00".to_vec();
+    array.extend_from_slice(&118_u16.to_le_bytes());
+    array.extend_from_slice(format!("{header:117}\n").as_bytes());
+    array.extend_from_slice(b"\x80\x03]q\x00.");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pickled.npz");
+    let mut archive = npyz::npz::NpzWriter::create(&path).unwrap();
+    let zip = archive.zip_writer();
+    for name in ["adj_shape.npy", "adj_indices.npy", "adj_indptr.npy", "attr_shape.npy"] {
+        zip.start_file(name, Default::default()).unwrap();
+        std::io::Write::write_all(zip, &array).unwrap();
+    }
+    zip.finish().unwrap();
+    std::fs::read(path).unwrap()
+}
+
+#[test]
+fn damaged_files_are_noticed() {
+    let folder = Folder::new();
+    folder.check("convert papers -o papers.coldlink");
+    let packed = folder.read("papers.coldlink");
+    folder.write("cut.coldlink", &packed[..packed.len() - 7]);
+    check(&folder, "train cut.coldlink -o out.model", &["`cut.coldlink`", "hint: the file is damaged"]);
+    assert_eq!(folder.train("papers.model", "").code, 0);
+    let mut model = folder.read("papers.model");
+    folder.write("cut.model", &model[..model.len() / 2]);
+    check(&folder, "predict cut.model --new new.csv", &["cannot open `cut.model`", "hint: copy the file again"]);
+    check(&folder, "inspect cut.model", &["`cut.model` is neither a graph nor a model", "hint: "]);
+    let last = model.len() - 1;
+    model[last] ^= 1;
+    folder.write("bent.model", &model);
+    check(&folder, "embed bent.model -o out.npy", &["the checksum is", "hint: copy the file again"]);
+    check(&folder, "train papers.model -o out.model", &["in no format that coldlink knows", "hint: a graph is"]);
+}
+
+#[test]
+fn settings_that_do_not_exist_name_the_nearest() {
+    let folder = Folder::new();
+    check(&folder, "train papers -o out.model --set widht=3", &["no setting `widht`", "hint: did you mean `width`?"]);
+    check(&folder, "train papers -o out.model --set width=0", &["`width` is 0"]);
+    check(&folder, "train papers -o out.model --set width", &["`width` is not of the form key=value", "hint: "]);
+    check(&folder, "train papers -o out.model --preset papr", &["no preset `papr`", "hint: did you mean `paper`?"]);
+    check(&folder, "train papers -o out.model --preset none.toml", &["cannot read `none.toml`"]);
+    folder.write("bad.toml", "width = 16\nstep = 3\n");
+    check(
+        &folder,
+        "train papers -o out.model --config bad.toml",
+        &["cannot use `bad.toml`", "no setting `step`", "`steps`"],
+    );
+    check(&folder, "train papers -o out.model --threads 0", &["--threads"]);
+    check(&folder, "train papers -o out.model --cpu z80", &["--cpu"]);
+    check(&folder, "train papers -o out.model --resume", &["--checkpoint"]);
+}
+
+#[test]
+fn new_nodes_that_do_not_fit_the_model_are_refused() {
+    let folder = Folder::new();
+    assert_eq!(folder.train("papers.model", "").code, 0);
+    folder.write("narrow.csv", "id,words\nfresh,soup\n");
+    check(&folder, "predict papers.model --new narrow.csv", &["`narrow.csv`: there is no column `old`", "hint: "]);
+    folder.write("wrong.csv", "id,words,old\nfresh,soup,many\n");
+    check(&folder, "predict papers.model --new wrong.csv -o out.csv", &["line 2: column `old` is numeric, and `many`"]);
+    folder.write("pairs.csv", "new,seen\nfresh,p1\nfresh,p999\n");
+    let line = "predict papers.model --new new.csv --pairs pairs.csv -q -o out.csv";
+    check(&folder, line, &["`pairs.csv` line 3: there is no node `p999`", "hint: "]);
+}
+
+#[test]
+fn the_words_of_an_error() {
+    let folder = Folder::new();
+    folder.write("papers/edges.csv", "source,target\np1,p2\np1,p4412\n");
+    insta::assert_snapshot!(fails(&folder, "train papers -o out.model"), @r"
+    error: cannot load `papers`
+      caused by: `papers/edges.csv` line 3: node `p4412` has a link but no row in `nodes.csv`
+    hint: add the row, or drop such links with `--unknown-nodes drop`
+    ");
+}

@@ -1,0 +1,105 @@
+//! Training that is repeated, killed, interrupted and gone on with: always the same bits.
+
+mod common;
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::Folder;
+
+#[test]
+fn the_number_of_threads_does_not_change_a_bit() {
+    let folder = Folder::new();
+    assert_eq!(folder.train("one.model", "--threads 1 --seed 5").code, 0);
+    assert_eq!(folder.train("two.model", "--threads 2 --seed 5").code, 0);
+    assert_eq!(folder.train("other.model", "--seed 6").code, 0);
+    assert!(folder.read("one.model") == folder.read("two.model"));
+    assert!(folder.read("one.model") != folder.read("other.model"));
+}
+
+#[test]
+fn plain_instructions_can_be_forced() {
+    let folder = Folder::new();
+    assert_eq!(folder.train("plain.model", "--cpu portable").code, 0);
+    assert!(folder.exists("plain.model"));
+}
+
+/// Settings under which training takes a second or two, and checkpoints come often.
+const SLOW: &str = "--set width=32 --set batch=512 --set steps=1500 --set patience=0 --set validate_every=100 -q";
+const OFTEN: &str = "--checkpoint kept --every 20";
+
+fn start(folder: &Folder, words: &str) -> Child {
+    let line = format!("train papers -o papers.model {SLOW} {words}");
+    let words: Vec<&str> = line.split_whitespace().collect();
+    folder.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Waits until a checkpoint is there, and a little longer.
+fn wait_for_checkpoint(folder: &Folder) {
+    let started = Instant::now();
+    while !folder.exists("kept/training.checkpoint") {
+        assert!(started.elapsed() < Duration::from_secs(60), "no checkpoint came");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(100));
+}
+
+fn check_resumes_to_the_same_bits(folder: &Folder) {
+    folder.check(&format!("train papers -o whole.model {SLOW}"));
+    folder.check(&format!("train papers -o papers.model {SLOW} {OFTEN} --resume"));
+    assert!(folder.read("papers.model") == folder.read("whole.model"), "the resumed model differs");
+    let left = std::fs::read_dir(folder.path("kept")).unwrap().count();
+    assert_eq!(left, 0, "a finished run leaves no checkpoint");
+}
+
+#[test]
+fn a_killed_run_goes_on_to_the_same_bits() {
+    let folder = Folder::new();
+    let mut child = start(&folder, OFTEN);
+    wait_for_checkpoint(&folder);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!folder.exists("papers.model"), "it was killed too late to test anything");
+    let occupied = folder.run(&format!("train papers -o papers.model {SLOW} {OFTEN}"));
+    assert_eq!(occupied.code, 2);
+    assert!(occupied.err.contains("hint: go on from it with `--resume`"), "{}", occupied.err);
+    let other = folder.run(&format!("train papers -o papers.model {SLOW} {OFTEN} --resume --seed 1"));
+    assert_eq!(other.code, 2);
+    assert!(other.err.contains("belongs to another run: its seed differs"), "{}", other.err);
+    check_resumes_to_the_same_bits(&folder);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_says_how_to_go_on_and_does() {
+    let folder = Folder::new();
+    let child = start(&folder, OFTEN);
+    wait_for_checkpoint(&folder);
+    let said = interrupt(child);
+    assert!(said.contains("all is kept in `kept/training.checkpoint`"), "{said}");
+    assert!(said.contains("hint: the same command with `--resume` goes on from here"), "{said}");
+    assert!(!folder.exists("papers.model"));
+    check_resumes_to_the_same_bits(&folder);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_without_checkpoints_says_that_nothing_was_kept() {
+    let folder = Folder::new();
+    let child = start(&folder, "--set steps=2000000");
+    std::thread::sleep(Duration::from_millis(500));
+    let said = interrupt(child);
+    assert!(said.contains("nothing was kept"), "{said}");
+    assert!(!folder.exists("papers.model"));
+}
+
+/// Sends SIGINT, as Ctrl-C does, and yields what the command says before it ends with code 130.
+#[cfg(unix)]
+fn interrupt(child: Child) -> String {
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let done = child.wait_with_output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(130), "{said}");
+    said
+}

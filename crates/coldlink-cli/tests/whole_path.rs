@@ -1,0 +1,281 @@
+//! From two tables to links of new nodes, by every command.
+
+mod common;
+
+use common::{Folder, QUICK};
+use serde_json::Value;
+
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().collect()
+}
+
+#[test]
+fn a_packed_graph_is_the_graph_it_was_made_of() {
+    let folder = Folder::new();
+    let packed = folder.check("convert papers -o papers.coldlink");
+    assert_eq!(packed, "papers.coldlink: 90 nodes, 270 links, 13 attributes\n");
+    let about =
+        |graph: &str| -> Value { serde_json::from_str(&folder.check(&format!("inspect {graph} --json"))).unwrap() };
+    assert_eq!(about("papers"), about("papers.coldlink"));
+    assert_eq!(about("papers")["degree"]["mean"], 6.0);
+    let pair = folder.run("inspect --nodes papers/nodes.csv --edges papers/edges.csv --json");
+    assert_eq!(serde_json::from_str::<Value>(&pair.out).unwrap()["links"], 270, "{}", pair.err);
+    assert!(folder.check("inspect papers").contains("column `words`"));
+}
+
+#[test]
+fn what_loading_leaves_out_is_told_unless_quiet() {
+    let folder = Folder::new();
+    folder.write("loops/nodes.csv", "id,x,title\na,1,\nb,2,\nc,3,\n");
+    folder.write("loops/edges.csv", "source,target,weight\na,a,1\na,b,2\na,b,2\nb,a,1\nb,c,1\nc,zz,1\n");
+    let refused = folder.run("convert loops -o loops.coldlink");
+    assert_eq!(refused.code, 2);
+    let done = folder.run("convert loops -o loops.coldlink --unknown-nodes drop");
+    for note in [
+        "left out 1 self-loop\n",
+        "left out 1 repeated link\n",
+        "left out 1 link of nodes without a row\n",
+        "links have a direction, which is dropped",
+        "links have weights, which are ignored",
+        "column `title` makes no attribute",
+    ] {
+        assert!(done.err.contains(note), "{note} is not in\n{}", done.err);
+    }
+    let quiet = folder.run("convert loops -o loops.coldlink --unknown-nodes drop --quiet");
+    assert_eq!((quiet.code, quiet.out.as_str(), quiet.err.as_str()), (0, "", ""));
+    let strict = folder.run("inspect loops.coldlink --strict-input");
+    assert_eq!(strict.code, 2);
+    assert!(strict.err.contains("hint: leave out `--strict-input`"), "{}", strict.err);
+}
+
+#[test]
+fn a_model_finds_links_of_new_nodes_within_their_topic() {
+    let folder = Folder::new();
+    let trained = folder.train("papers.model", "");
+    assert_eq!(trained.code, 0, "{}", trained.err);
+    assert!(trained.out.contains("next: coldlink predict papers.model --new new.csv"), "{}", trained.out);
+    assert!(trained.out.contains("linked)"), "an AP needs its prevalence: {}", trained.out);
+
+    let found = folder.run("predict papers.model --new new.csv --top 3");
+    assert_eq!(found.code, 0, "{}", found.err);
+    assert!(found.err.contains("note: left out 1 value of the new nodes"), "`cheese` is unknown: {}", found.err);
+    let rows = lines(&found.out);
+    assert_eq!((rows.len(), rows[0]), (7, "new,rank,seen,score"));
+    for (row, topic) in rows[1..].iter().zip([1, 1, 1, 2, 2, 2]) {
+        let paper: usize = row.split(',').nth(2).unwrap()[1..].parse().unwrap();
+        assert_eq!(paper % 3, topic, "{row}");
+    }
+
+    let jsonl = folder.check("predict papers.model --new new.csv --top 3 --format jsonl");
+    for (line, row) in lines(&jsonl).iter().zip(&rows[1..]) {
+        let value: Value = serde_json::from_str(line).unwrap();
+        let text = |key: &str| value[key].as_str().map_or_else(|| value[key].to_string(), str::to_owned);
+        let parts: Vec<&str> = row.split(',').collect();
+        assert_eq!([text("new"), text("rank"), text("seen")], parts[..3]);
+    }
+    let table = folder.check("predict papers.model --new new.csv --top 1 --format table");
+    assert!(table.starts_with("fresh\n p"), "{table}");
+
+    folder.check("predict papers.model --new new.csv --top 3 -o links.csv");
+    assert_eq!(String::from_utf8(folder.read("links.csv")).unwrap(), found.out);
+    folder.check("predict papers.model --new new.csv --top 3 -o links.jsonl");
+    assert_eq!(String::from_utf8(folder.read("links.jsonl")).unwrap(), jsonl);
+}
+
+#[test]
+fn pairs_score_as_the_ranking_does() {
+    let folder = Folder::new();
+    assert_eq!(folder.train("papers.model", "").code, 0);
+    let ranked = folder.check("predict papers.model --new new.csv --top 4 -q");
+    let mut asked = "new,seen\n".to_owned();
+    for row in lines(&ranked)[1..].iter() {
+        let parts: Vec<&str> = row.split(',').collect();
+        asked.push_str(&format!("{},{}\n", parts[0], parts[2]));
+    }
+    asked.push_str("fresh,odd\n");
+    folder.write("pairs.csv", &asked);
+    let scored = folder.check("predict papers.model --new new.csv --pairs pairs.csv");
+    assert_eq!(lines(&scored).len(), 10);
+    for (scored, ranked) in lines(&scored)[1..].iter().zip(&lines(&ranked)[1..]) {
+        let score = |row: &str| row.rsplit(',').next().unwrap().parse::<f32>().unwrap();
+        assert!((score(scored) - score(ranked)).abs() < 1e-5, "{scored} / {ranked}");
+    }
+}
+
+#[test]
+fn embeddings_come_with_names_in_the_same_order() {
+    let folder = Folder::new();
+    assert_eq!(folder.train("papers.model", "").code, 0);
+    folder.check("embed papers.model -o seen.npy");
+    folder.check("embed papers.model -o structure.npy --which structure");
+    folder.check("embed papers.model -o fresh.npy --new new.csv");
+    let array = |name: &str, shape: &str| {
+        let bytes = folder.read(name);
+        let header = String::from_utf8_lossy(&bytes[..128]).into_owned();
+        assert!(header.contains(shape), "{header}");
+        bytes[128..].to_vec()
+    };
+    assert_ne!(array("seen.npy", "(90, 16)"), array("structure.npy", "(90, 16)"));
+    array("fresh.npy", "(2, 16)");
+    assert_eq!(folder.read("fresh.names.txt"), b"fresh\nodd\n");
+    assert!(folder.read("seen.names.txt").starts_with(b"p0\np1\n"));
+    let refused = folder.run("embed papers.model -o x.npy --new new.csv --which structure");
+    assert_eq!(refused.code, 2);
+}
+
+#[test]
+fn a_model_says_what_it_is() {
+    let folder = Folder::new();
+    assert_eq!(folder.train("papers.model", "--seed 7").code, 0);
+    let about: Value = serde_json::from_str(&folder.check("inspect papers.model --json")).unwrap();
+    assert_eq!((&about["kind"], &about["seed"], &about["nodes"]), (&"model".into(), &7.into(), &90.into()));
+    assert_eq!(about["config"]["width"], 16);
+    assert!(folder.check("inspect papers.model").contains("width = 16"));
+}
+
+#[test]
+fn a_report_is_one_json_object_with_the_promised_keys() {
+    let folder = Folder::new();
+    let done = folder.run(&format!("evaluate papers --seeds 2 --json {}", QUICK.join(" ")));
+    assert_eq!(done.code, 0, "{}", done.err);
+    let report: Value = serde_json::from_str(&done.out).unwrap();
+    let has = |value: &Value, keys: &[&str]| {
+        keys.iter().for_each(|key| assert!(value.get(key).is_some(), "no `{key}` in {value:#}"));
+    };
+    has(
+        &report,
+        &["dataset", "protocol", "preset", "validation", "nodes", "edges", "attributes", "prevalence", "audit"],
+    );
+    has(&report, &["seeds", "mean", "sd", "baselines"]);
+    let metrics = ["auc", "ap", "mrr", "hits@10", "new_old", "new_new"];
+    let seeds = report["seeds"].as_array().unwrap();
+    assert_eq!(seeds.iter().map(|seed| seed["seed"].as_u64().unwrap()).collect::<Vec<_>>(), [0, 1]);
+    for seed in seeds {
+        has(seed, &metrics);
+        has(seed, &["steps", "train_seconds"]);
+    }
+    for part in [&seeds[0], &seeds[1], &report["mean"], &report["sd"]] {
+        has(part, &metrics);
+        for kind in ["new_old", "new_new"] {
+            has(&part[kind], &["auc", "ap", "prevalence"]);
+        }
+    }
+    for baseline in ["random", "degree", "cosine", "tfidf"] {
+        has(&report["baselines"][baseline], &["auc", "ap"]);
+    }
+    assert_eq!((&report["dataset"], &report["protocol"]), (&"papers".into(), &"strict".into()));
+    assert_eq!((&report["preset"], &report["validation"]), (&"default".into(), &"nodes".into()));
+    assert_eq!((&report["audit"], &report["edges"]), (&"passed".into(), &270.into()));
+    assert_eq!(report["settings"]["width"], 16);
+}
+
+#[test]
+fn a_report_in_words_has_the_baselines_and_the_prevalence() {
+    let folder = Folder::new();
+    let report = folder.check(&format!("evaluate papers --quiet {} --rank-baselines", QUICK.join(" ")));
+    for part in ["coldlink", "tf-idf cosine", "random", "new-old", "new-new", "linked", "Hits@10", "audit passed"] {
+        assert!(report.contains(part), "{part} is not in\n{report}");
+    }
+    assert!(!report.contains('–'), "everything has a number:\n{report}");
+}
+
+#[test]
+fn evaluation_reads_back_what_split_wrote() {
+    let folder = Folder::new();
+    let quick = QUICK.join(" ");
+    let auc = |protocol: &str| -> Value {
+        let line = format!("evaluate papers --protocol {protocol} --seed 3 --json {quick}");
+        serde_json::from_str::<Value>(&folder.check(&line)).unwrap()["mean"].clone()
+    };
+    for protocol in ["strict", "deal2020", "transductive"] {
+        let said = folder.check(&format!("split papers -o split --protocol {protocol} --seed 3"));
+        assert!(said.contains("audit: passed"), "{said}");
+        assert_eq!(auc("split"), auc(protocol), "{protocol}");
+    }
+}
+
+#[test]
+fn validation_follows_the_protocol_unless_someone_asks() {
+    let folder = Folder::new();
+    let rule = |words: &str| {
+        let done = folder.run(&format!("evaluate papers --json {} {words}", QUICK.join(" ")));
+        let report: Value = serde_json::from_str(&done.out).unwrap_or_default();
+        (done.code, report["validation"].as_str().map(str::to_owned), done.err)
+    };
+    let check = |words: &str, expected: &str| assert_eq!(rule(words).1.as_deref(), Some(expected), "{words}");
+    check("--preset paper", "nodes");
+    check("--preset paper --protocol deal2020", "edges");
+    check("--protocol deal2020", "nodes");
+    check("--protocol transductive", "edges");
+    for words in ["--validation edges", "--set validation=edges", "--protocol transductive --validation nodes"] {
+        let (code, _, err) = rule(words);
+        assert_eq!(code, 2, "{words}");
+        assert!(err.contains("hint: leave out `--validation`"), "{err}");
+    }
+}
+
+#[test]
+fn missing_what_was_asked_exits_with_one() {
+    let folder = Folder::new();
+    let quick = QUICK.join(" ");
+    let done = folder.run(&format!("evaluate papers {quick} --min-auc 1.1 --json"));
+    assert_eq!(done.code, 1);
+    assert!(done.err.contains("of `--min-auc`"), "{}", done.err);
+    serde_json::from_str::<Value>(&done.out).expect("the report is printed all the same");
+    assert_eq!(folder.run(&format!("evaluate papers {quick} --min-auc 0.1")).code, 0);
+}
+
+#[test]
+fn a_failed_audit_exits_with_one_unless_accepted() {
+    let folder = Folder::new();
+    folder.check("split papers -o split");
+    // A pair that is linked is called unlinked: the checksum is made to agree, the audit is not.
+    let test = String::from_utf8(folder.read("split/test.csv")).unwrap().replacen(",1\n", ",0\n", 1);
+    let checksum = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(test.as_bytes()));
+    let manifest = String::from_utf8(folder.read("split/split.toml")).unwrap();
+    let manifest: String =
+        manifest
+            .lines()
+            .map(|line| {
+                if line.contains("test.csv") { format!("\"test.csv\" = \"{checksum}\"\n") } else { format!("{line}\n") }
+            })
+            .collect();
+    folder.write("split/test.csv", &test);
+    folder.write("split/split.toml", &manifest);
+    let line = format!("evaluate papers --protocol split --json {}", QUICK.join(" "));
+    let failed = folder.run(&line);
+    assert_eq!(failed.code, 1, "{}", failed.err);
+    assert!(failed.err.contains("hint: correct the split"), "{}", failed.err);
+    let accepted: Value = serde_json::from_str(&folder.check(&format!("{line} --accept-audit"))).unwrap();
+    assert_eq!(accepted["audit"], "failed: 1 test negative is linked in the graph");
+}
+
+#[test]
+fn closed_output_is_no_error() {
+    let folder = Folder::new();
+    assert_eq!(folder.train("papers.model", "").code, 0);
+    let mut child = folder
+        .command(&["predict", "papers.model", "--new", "papers/nodes.csv", "--top", "90", "-q"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!((done.status.code(), String::from_utf8_lossy(&done.stderr).as_ref()), (Some(0), ""));
+}
+
+#[test]
+fn the_demo_goes_the_whole_way_and_can_be_repeated() {
+    let folder = Folder::new();
+    let first = folder.check("demo --papers 300 -o world");
+    for part in ["tf-idf cosine", "new-1", "new-3", "coldlink train world -o world/papers.model"] {
+        assert!(first.contains(part), "{part} is not in\n{first}");
+    }
+    folder.check("predict world/papers.model --new world/new-papers.csv --top 1");
+    let links = |text: &str| text[text.find("new-1").unwrap()..].to_owned();
+    assert_eq!(links(&folder.check("demo --papers 300 -o world --quiet")), links(&first));
+    let refused = folder.run("demo -o papers");
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("hint: give another folder"), "{}", refused.err);
+}

@@ -1,0 +1,108 @@
+//! `cargo xtask real-data`: the binary, end to end, on the graphs of the paper, against floors of quality.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::steps::{Steps, cargo, root};
+
+/// What an evaluation must reach.
+struct Floor {
+    name: &'static str,
+    graph: &'static str,
+    protocol: Protocol,
+    preset: &'static str,
+    auc: f64,
+    ap: f64,
+}
+
+enum Protocol {
+    Named(&'static str),
+    /// A file beside the graphs.
+    File(&'static str),
+}
+
+const FLOORS: [Floor; 3] = [
+    Floor {
+        name: "Cora",
+        graph: "cora.npz",
+        protocol: Protocol::Named("deal2020"),
+        preset: "default",
+        auc: 0.89,
+        ap: 0.82,
+    },
+    Floor {
+        name: "CiteSeer",
+        graph: "citeseer.npz",
+        protocol: Protocol::Named("deal2020"),
+        preset: "default",
+        auc: 0.935,
+        ap: 0.875,
+    },
+    Floor {
+        name: "CiteSeer, the authors' split",
+        graph: "citeseer.npz",
+        protocol: Protocol::File("citeseer-authors-split/inductive.npz"),
+        preset: "authors-code",
+        auc: 0.92,
+        ap: 0.865,
+    },
+];
+
+/// Evaluates on each graph and compares.
+pub fn run() -> Result<()> {
+    let data = data()?;
+    let mut steps = Steps::default();
+    steps.run("build", cargo(["build", "--release", "--package", "coldlink-cli"]))?;
+    for floor in &FLOORS {
+        steps.check(floor.name, || floor.check(&data))?;
+    }
+    steps.finish();
+    Ok(())
+}
+
+/// The folder of the graphs.
+fn data() -> Result<PathBuf> {
+    let folder = std::env::var_os("DEAL_DATA").map_or_else(|| root().join("../shared/data"), PathBuf::from);
+    let whole = folder.canonicalize();
+    whole.with_context(|| format!("no data in `{}`\nhint: set DEAL_DATA to the folder with cora.npz", folder.display()))
+}
+
+impl Floor {
+    fn check(&self, data: &Path) -> Result<()> {
+        let report = report(self.command(data))?;
+        let mean = |metric: &str| {
+            let value = report["mean"][metric].as_f64();
+            value.with_context(|| format!("the report has no number at `mean.{metric}`:\n{report:#}"))
+        };
+        let (auc, ap) = (mean("auc")?, mean("ap")?);
+        println!("    AUC {auc:.4} (at least {}), AP {ap:.4} (at least {})", self.auc, self.ap);
+        // Written so that a NaN fails.
+        if auc >= self.auc && ap >= self.ap {
+            return Ok(());
+        }
+        bail!("AUC {auc:.4} and AP {ap:.4}, where {} and {} are the least", self.auc, self.ap)
+    }
+
+    fn command(&self, data: &Path) -> Command {
+        let mut command = cargo(["run", "--quiet", "--release", "--package", "coldlink-cli", "--", "evaluate"]);
+        command.arg(data.join(self.graph)).arg("--protocol");
+        match self.protocol {
+            Protocol::Named(name) => command.arg(name),
+            Protocol::File(path) => command.arg(data.join(path)),
+        };
+        command.args(["--preset", self.preset, "--seeds", "1", "--json"]);
+        command
+    }
+}
+
+/// The JSON object that a command prints.
+fn report(mut command: Command) -> Result<Value> {
+    let output = command.stderr(Stdio::inherit()).output().context("cannot run `coldlink evaluate`")?;
+    if !output.status.success() {
+        bail!("`coldlink evaluate` failed ({})", output.status);
+    }
+    serde_json::from_slice(&output.stdout).context("`coldlink evaluate --json` printed no JSON object")
+}
