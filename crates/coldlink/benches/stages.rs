@@ -3,11 +3,11 @@
 use std::hint::black_box;
 
 use coldlink::Config;
-use coldlink::evaluate::{Ranks, RankingQuery, Scorer, auc, average_precision};
+use coldlink::evaluate::{RankingQuery, Ranks, Scorer, auc, average_precision};
 use coldlink::graph::{Attributes, Dataset, Distances, Graph, Names, NodeId, Notes};
 use coldlink::index::{ExactIndex, Index};
 use coldlink::kernel::{Adam, Chunk, Entry, Kernel, Left, Matrix, Moments, Real, Simd, product, weighted_row_sum};
-use coldlink::model::{Embeddings, EmbeddingScorer, Features};
+use coldlink::model::{EmbeddingScorer, Embeddings, Features};
 use coldlink::sample::Sampler;
 use coldlink::split::{Protocol, Split, TrainView};
 use coldlink::train::Trainer;
@@ -17,7 +17,8 @@ const NODES: usize = 5_000;
 const ATTRIBUTES: usize = 2_000;
 
 fn hash(a: usize, b: usize) -> usize {
-    (a.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b.wrapping_mul(0xC2B2_AE3D_27D4_EB4F)).wrapping_mul(0xFF51_AFD7_ED55_8CCD) >> 20
+    (a.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b.wrapping_mul(0xC2B2_AE3D_27D4_EB4F)).wrapping_mul(0xFF51_AFD7_ED55_8CCD)
+        >> 20
 }
 
 fn dataset(entries_per_row: usize) -> Dataset {
@@ -158,7 +159,8 @@ fn stages(criterion: &mut Criterion) {
             bencher.iter(|| trainer.advance_to(trainer.step() + 1));
         });
     }
-    let embeddings = Embeddings { attributes: matrix(NODES, 64), structure: matrix(NODES, 64), seen: vec![true; NODES] };
+    let embeddings =
+        Embeddings { attributes: matrix(NODES, 64), structure: matrix(NODES, 64), seen: vec![true; NODES] };
     let scorer = EmbeddingScorer { embeddings: &embeddings, lambda: [0.1, 0.5, 0.4] };
     let pairs: Vec<_> = (0..50_000).map(|i| ((hash(i, 1) % NODES) as NodeId, (hash(i, 2) % NODES) as NodeId)).collect();
     group.bench_function("evaluate: 50,000 scores", |bencher| bencher.iter(|| black_box(scorer.scores(&pairs))));
@@ -168,14 +170,17 @@ fn stages(criterion: &mut Criterion) {
         bencher.iter(|| black_box((auc(&scores, &linked), average_precision(&scores, &linked))));
     });
     let candidates: Vec<NodeId> = (0..NODES as NodeId).collect();
-    let query = |source: NodeId| RankingQuery { source, targets: vec![(source + 1) % NODES as NodeId], exclude: vec![source] };
+    let query =
+        |source: NodeId| RankingQuery { source, targets: vec![(source + 1) % NODES as NodeId], exclude: vec![source] };
     let queries: Vec<_> = (0..200).map(query).collect();
     group.bench_function("evaluate: 200 filtered rankings", |bencher| {
         bencher.iter(|| black_box(Ranks::measure(&scorer, &queries, &candidates)));
     });
     let index = ExactIndex::new(&embeddings, [0.0, 0.5, 0.5]);
     let new = matrix(100, 64);
-    group.bench_function("index: top 10 for 100 new nodes", |bencher| bencher.iter(|| black_box(index.search(&new, 10))));
+    group.bench_function("index: top 10 for 100 new nodes", |bencher| {
+        bencher.iter(|| black_box(index.search(&new, 10)))
+    });
     group.finish();
 }
 

@@ -4,38 +4,42 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use npyz::npz::NpzArchive;
+use zip::ZipArchive;
 
 use super::error::{ArrayProblem, LoadError, read_error};
 use super::npy::Array;
 use super::{LoadOptions, NewNodes, name_of};
 use crate::graph::{AttributeNames, Attributes, Dataset, GraphBuilder, Names, NodeId, Notes};
 
+/// The ending of an array's file within the archive.
+const ENDING: &str = ".npy";
+
 /// An open `.npz` file. Arrays are read when they are asked for.
 pub struct NpzFile {
     path: PathBuf,
-    archive: NpzArchive<BufReader<File>>,
+    archive: ZipArchive<BufReader<File>>,
 }
 
 impl NpzFile {
     /// Opens a file and reads its list of arrays.
     pub fn open(path: &Path) -> Result<Self, LoadError> {
         let file = File::open(path).map_err(|source| read_error(path, source))?;
-        let archive = NpzArchive::new(BufReader::new(file))
+        let archive = ZipArchive::new(BufReader::new(file))
             .map_err(|error| LoadError::Archive { path: path.to_owned(), reason: error.to_string() })?;
         Ok(NpzFile { path: path.to_owned(), archive })
     }
 
     /// The arrays' names, sorted.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.archive.array_names().map(str::to_owned).collect();
+        let array = |file: &str| file.strip_suffix(ENDING).map(str::to_owned);
+        let mut names: Vec<String> = self.archive.file_names().flatten().filter_map(|file| array(&file)).collect();
         names.sort_unstable();
         names
     }
 
     /// Whether there is an array of that name.
     pub fn has(&self, name: &str) -> bool {
-        self.archive.array_names().any(|array| array == name)
+        self.archive.index_for_name(&format!("{name}{ENDING}")).is_some()
     }
 
     /// The shape and numbers of an array of whole numbers, row by row.
@@ -56,8 +60,7 @@ impl NpzFile {
         if !self.has(name) {
             return Err(self.problem(name, ArrayProblem::Missing));
         }
-        let file_name = npyz::npz::file_name_from_array_name(name);
-        let array = match self.archive.zip_archive().by_name(&file_name) {
+        let array = match self.archive.by_name(&format!("{name}{ENDING}")) {
             Ok(entry) => Array::read(entry),
             Err(error) => Err(ArrayProblem::Damaged { reason: error.to_string() }),
         };

@@ -1,7 +1,7 @@
 //! The container of models and checkpoints: safetensors with one text of our own in its header.
 //!
-//! That text starts with `coldlink KIND VERSION CHECKSUM`; what follows the line is TOML. The checksum covers the TOML and every
-//! tensor with its name and shape. Matrices are stored with their rows' filling, in an order and at places that let
+//! That text starts with `coldlink KIND VERSION CHECKSUM`; what follows the line is TOML. The checksum covers kind, version, TOML and
+//! every tensor with its name and shape. Matrices are stored with their rows' filling, in an order and at places that let
 //! them be used as they lie in the mapped file.
 
 use std::collections::HashMap;
@@ -150,7 +150,7 @@ impl<'a> ArchiveWriter<'a> {
         });
         let infos: Vec<_> = infos.collect();
         let parts = self.tensors.par_iter().map(|(name, _, shape, bytes)| (name.as_str(), shape.as_slice(), *bytes));
-        let checksum = checksum(about, parts.collect());
+        let checksum = checksum(&format!("{kind} {version} {about}"), parts.collect());
         let text = format!("{KEY} {kind} {version} {checksum:016x}\n{about}");
         let metadata = Metadata::new(Some(HashMap::from([(KEY.to_owned(), text)])), infos).map_err(io::Error::other)?;
         let mut header = serde_json::to_vec(&metadata)?;
@@ -217,7 +217,7 @@ impl Archive {
         }
         let parts =
             places.iter().map(|(name, (info, range))| (name.as_str(), info.shape.as_slice(), &map[range.clone()]));
-        let found = checksum(about, parts.collect());
+        let found = checksum(&format!("{kind} {found_version} {about}"), parts.collect());
         if found != stored {
             return Err(FileProblem::Checksum { found, stored });
         }

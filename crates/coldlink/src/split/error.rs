@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::Validation;
+use crate::load::LoadError;
 
 /// Why there is no split.
 #[derive(Debug, thiserror::Error)]
@@ -158,24 +159,9 @@ pub enum SplitError {
         /// The array.
         array: &'static str,
     },
-    /// An array of an `.npz` file is made of Python objects.
-    #[error("`{path}`: array `{array}` is pickled")]
-    PickledArray {
-        /// The file.
-        path: PathBuf,
-        /// The array.
-        array: &'static str,
-    },
-    /// An array of an `.npz` file has no integers.
-    #[error("`{path}`: array `{array}` has type `{found}` where integers are expected")]
-    ArrayType {
-        /// The file.
-        path: PathBuf,
-        /// The array.
-        array: &'static str,
-        /// Its type, in numpy's notation.
-        found: String,
-    },
+    /// An `.npz` file could not be read.
+    #[error(transparent)]
+    Array(#[from] LoadError),
     /// An array of an `.npz` file has the wrong shape.
     #[error("`{path}`: array `{array}` has shape {found:?} where {expected} is expected")]
     ArrayShape {
@@ -184,7 +170,7 @@ pub enum SplitError {
         /// The array.
         array: &'static str,
         /// Its shape.
-        found: Vec<u64>,
+        found: Vec<usize>,
         /// The shape it should have.
         expected: &'static str,
     },
@@ -244,8 +230,7 @@ impl SplitError {
             SplitError::MissingArray { .. } => {
                 "a split needs the arrays `train_pos`, `val_pos`, `val_neg`, `test_pos` and `test_neg`"
             }
-            SplitError::PickledArray { .. } => "save it again from numpy as an array of integers",
-            SplitError::ArrayType { .. } => "save it again with `.astype(numpy.int64)`",
+            SplitError::Array(error) => return error.hint(),
             SplitError::ArrayShape { .. } => {
                 "pairs have one row each with two columns; lists of nodes have one dimension"
             }
