@@ -25,7 +25,7 @@ fn dataset(graph: Graph) -> Dataset {
     let attributes = Attributes::from_rows(1, &vec![vec![(0, 1.0)]; nodes]).unwrap();
     // Names that need quoting, in no order.
     let names = Names::Texts((0..nodes).map(|node| format!("n{}, \"x\"", (node * 7) % 10_007).into()).collect());
-    Dataset { name: "test".to_owned(), graph, attributes, names, notes: Notes::default() }
+    Dataset { name: "test".to_owned(), graph, attributes, names, schema: None, notes: Notes::default() }
 }
 
 fn random_graph(nodes: usize, links: usize, seed: u64) -> Graph {
@@ -400,6 +400,35 @@ fn write_npz(path: &Path, change: Change<'_>) {
         array.extend(values).unwrap();
         array.finish().unwrap();
     }
+}
+
+#[test]
+fn a_protocol_says_what_it_selects_on_where_nobody_asks() {
+    let folder = tempfile::tempdir().unwrap();
+    let both =
+        |protocol: &Protocol| [Validation::Edges, Validation::Nodes].map(|rule| protocol.validation(rule).unwrap());
+    let as_preferred = [Validation::Edges, Validation::Nodes];
+    assert_eq!(both(&Protocol::Strict), [Validation::Nodes; 2]);
+    assert_eq!(both(&Protocol::Transductive), [Validation::Edges; 2]);
+    assert_eq!(both(&Protocol::Deal2020), as_preferred);
+
+    let inductive = folder.path().join("inductive.npz");
+    write_npz(&inductive, &|_, _, _| {});
+    assert_eq!(both(&Protocol::Files(inductive)), as_preferred);
+    let transductive = folder.path().join("transductive.npz");
+    write_npz(&transductive, &|name, shape, values| {
+        if name == "hidden" {
+            *shape = vec![0];
+            values.clear();
+        }
+    });
+    assert_eq!(both(&Protocol::Files(transductive)), [Validation::Edges; 2]);
+
+    let data = dataset(random_graph(100, 300, 1));
+    let written = folder.path().join("written");
+    Split::make(&data, &Protocol::Deal2020, Some(Validation::Edges), 1).unwrap().write(&written, &data.names).unwrap();
+    assert_eq!(both(&Protocol::Files(written)), [Validation::Edges; 2]);
+    assert!(Protocol::Files(folder.path().into()).validation(Validation::Nodes).is_err());
 }
 
 #[test]
