@@ -4,7 +4,7 @@ use coldlink::Config;
 use coldlink::config::{AdamRows, Alignment, Scaling, Similarity};
 use coldlink::graph::{Attributes, Graph};
 use coldlink::kernel::{Adam, AdamStep, Matrix, Moments, Real};
-use coldlink::model::{Columns, Deal, Dropout, Features, Inputs, Parameter};
+use coldlink::model::{Columns, Deal, Dropout, Features, Inputs, Parameter, SparseRows};
 use coldlink::sample::Batch;
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ fn relative_error(a: &[f64], b: &[f64]) -> f64 {
     norm(&mut a.iter().zip(b).map(|(a, b)| a - b)) / norm(&mut b.iter().copied()).max(1e-300)
 }
 
-struct Problem<T> {
+struct Problem<T: Real> {
     model: Deal<T>,
     features: Features,
     batch: Batch,
@@ -82,7 +82,7 @@ fn features(case: &Value, dense: bool) -> Features {
         }
         Features::Dense(matrix)
     } else {
-        Features::Sparse(Attributes::from_rows(width, &rows).unwrap())
+        Features::Sparse(SparseRows::new(&Attributes::from_rows(width, &rows).unwrap(), Scaling::Raw))
     }
 }
 
@@ -257,7 +257,11 @@ fn random_problem(seed: u32, config: &Config, dense: bool) -> Problem<f64> {
     pairs.extend((0..12).map(|i| [hash(i, 3) % nodes, hash(i, 4) % nodes]).filter(|[a, b]| a != b));
     pairs.push([3, 5]);
     let weights = (linked..pairs.len()).map(|i| 1.0 + (hash(i as u32, 5) % 8) as f32 / 5.0).collect();
-    let features = if dense { Features::new(&attributes, Scaling::Raw) } else { Features::Sparse(attributes) };
+    let features = if dense {
+        Features::new(&attributes, Scaling::Raw)
+    } else {
+        Features::Sparse(SparseRows::new(&attributes, Scaling::Raw))
+    };
     let batch = Batch::new(&pairs, linked, weights, &mut [0; 64]);
     Problem { model: Deal::new(nodes as usize, width as usize, config, u64::from(seed)), features, batch }
 }

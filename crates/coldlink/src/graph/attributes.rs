@@ -117,14 +117,4 @@ impl Attributes {
     pub fn values(&self) -> &[f32] {
         &self.values
     }
-
-    /// The same entries with other values, made row by row from (columns, values); `scale` must keep them finite.
-    pub fn map_rows(&self, scale: impl Fn(&[u32], &mut [f32])) -> Attributes {
-        let mut values = self.values.to_vec();
-        for row in 0..self.rows() {
-            let range = self.offsets[row] as usize..self.offsets[row + 1] as usize;
-            scale(&self.columns[range.clone()], &mut values[range]);
-        }
-        Attributes { values: values.into(), ..self.clone() }
-    }
 }

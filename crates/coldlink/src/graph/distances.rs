@@ -45,22 +45,51 @@ impl<'g> Distances<'g> {
         Distances { graph, bound, means }
     }
 
+    /// Memory for many look-ups, one after the other.
+    pub fn start(&self) -> Search<'_> {
+        let scratch = match &self.means {
+            Means::Table(_) => None,
+            Means::Search { scratch, .. } => {
+                Some(lock(scratch).pop().unwrap_or_else(|| Scratch::new(self.graph.nodes())))
+            }
+        };
+        Search { distances: self, scratch }
+    }
+
     /// The number of links on a shortest path, or `None` where there is no path.
     pub fn between(&self, a: NodeId, b: NodeId) -> Option<u32> {
-        match &self.means {
-            Means::Table(bytes) => match bytes[a as usize * self.graph.nodes() + b as usize] {
-                UNREACHABLE => None,
-                distance => Some(u32::from(distance).min(self.bound + 1)),
-            },
-            Means::Search { component, scratch } => {
-                if component[a as usize] != component[b as usize] {
-                    return None;
-                }
-                let mut own = lock(scratch).pop().unwrap_or_else(|| Scratch::new(self.graph.nodes()));
-                let distance = own.search(self.graph, [a, b], self.bound);
-                lock(scratch).push(own);
-                Some(distance)
+        self.start().between(a, b)
+    }
+}
+
+/// Looks up one distance after the other.
+pub struct Search<'d> {
+    distances: &'d Distances<'d>,
+    scratch: Option<Scratch>,
+}
+
+impl Search<'_> {
+    /// The number of links on a shortest path, or `None` where there is no path.
+    pub fn between(&mut self, a: NodeId, b: NodeId) -> Option<u32> {
+        let Distances { graph, bound, means } = self.distances;
+        match (means, &mut self.scratch) {
+            (Means::Search { component, .. }, Some(scratch)) => {
+                let connected = component[a as usize] == component[b as usize];
+                connected.then(|| scratch.search(graph, [a, b], *bound))
             }
+            (Means::Table(bytes), _) => match bytes[a as usize * graph.nodes() + b as usize] {
+                UNREACHABLE => None,
+                distance => Some(u32::from(distance).min(*bound + 1)),
+            },
+            (Means::Search { .. }, None) => None,
+        }
+    }
+}
+
+impl Drop for Search<'_> {
+    fn drop(&mut self) {
+        if let (Means::Search { scratch, .. }, Some(own)) = (&self.distances.means, self.scratch.take()) {
+            lock(scratch).push(own);
         }
     }
 }
@@ -90,7 +119,8 @@ impl Scratch {
         while distance < bound {
             let side = usize::from(self.frontiers[1].len() < self.frontiers[0].len());
             distance += 1;
-            if self.advance(graph, side) {
+            let met = if distance < bound { self.advance(graph, side) } else { self.meets(graph, side) };
+            if met {
                 return distance;
             }
         }
@@ -127,6 +157,15 @@ impl Scratch {
         }
         std::mem::swap(&mut self.frontiers[side], &mut self.next);
         false
+    }
+}
+
+impl Scratch {
+    /// Whether one level further on one side would meet the other; leaves no marks.
+    fn meets(&self, graph: &Graph, side: usize) -> bool {
+        let other = self.mark(1 - side);
+        let reached = |&node: &NodeId| graph.neighbors(node).iter().any(|&next| self.marks[next as usize] == other);
+        self.frontiers[side].iter().any(reached)
     }
 }
 

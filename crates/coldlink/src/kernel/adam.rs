@@ -1,6 +1,6 @@
 //! Adam (Kingma & Ba, 2015), one row at a time.
 
-use super::{Chunk, LANES, Matrix, Real, Simd};
+use super::{Chunk, LANES, Matrix, Real, Simd, prefetch};
 
 /// Settings of the optimiser; the defaults are Kingma and Ba's.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +70,8 @@ impl<T: Real> AdamStep<T> {
         let [beta1, rest1, beta2, rest2] =
             [self.beta1, self.rest1, self.beta2, self.rest2].map(|value| simd.splat(value));
         let [rate, epsilon, decay] = [-self.rate, self.epsilon, self.weight_decay].map(|value| simd.splat(value));
+        // Its root is lost beside ε, and it keeps 1 / √0 away.
+        let least = simd.splat(T::of(1e-30));
         for ((weight, [first, second]), gradient) in weights.iter_mut().zip(moments).zip(gradient) {
             let old = simd.load(weight);
             let gradient = simd.mul_add(decay, old, simd.load(gradient));
@@ -77,7 +79,9 @@ impl<T: Real> AdamStep<T> {
             let square = simd.mul_add(beta2, simd.load(second), simd.mul(rest2, simd.mul(gradient, gradient)));
             simd.store(first, mean);
             simd.store(second, square);
-            let slope = simd.div(mean, simd.add(simd.sqrt(square), epsilon));
+            let positive = simd.max(square, least);
+            let root = simd.mul(positive, simd.inverse_root(positive));
+            let slope = simd.mul(mean, simd.inverse(simd.add(root, epsilon)));
             simd.store(weight, simd.mul_add(rate, slope, old));
         }
     }
@@ -137,6 +141,18 @@ impl<T: Real> RowTask<'_, T> {
     pub fn row(&mut self, row: u32) -> (&mut [Chunk<T>], &mut [[Chunk<T>; 2]]) {
         let place = (row as usize - self.start) * self.width;
         (&mut self.weights[place..][..self.width], &mut self.moments[place..][..self.width])
+    }
+}
+
+impl<'a, T: Real> RowTask<'a, T> {
+    /// Asks for a row that will be worked on soon.
+    #[inline(always)]
+    pub fn prefetch(&self, row: Option<&u32>) {
+        if let Some(&row) = row {
+            let place = (row as usize - self.start) * self.width;
+            prefetch(&self.weights[place..][..self.width]);
+            prefetch(&self.moments[place..][..self.width]);
+        }
     }
 }
 

@@ -2,13 +2,22 @@
 
 use super::{Chunk, Kernel, Real, Simd};
 
-/// `out = Σ weights[i] · matrix[indices[i]]`: the sparse-times-dense product, its transpose, and the gradient of pairs,
-/// row by row. `matrix` has rows as long as `out`.
+/// A term of a sum of rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
+pub struct Entry<T> {
+    /// Which row.
+    pub index: u32,
+    /// Times what.
+    pub weight: T,
+}
+
+/// `out = Σ weight · matrix[index]` over the entries: the sparse-times-dense product, its transpose, and the gradient of
+/// pairs, row by row. `matrix` has rows as long as `out`.
 #[inline(always)]
 pub fn weighted_row_sum<S: Simd>(
     simd: S,
-    indices: &[u32],
-    weights: &[S::Scalar],
+    entries: &[Entry<S::Scalar>],
     matrix: &[Chunk<S::Scalar>],
     out: &mut [Chunk<S::Scalar>],
 ) {
@@ -18,10 +27,10 @@ pub fn weighted_row_sum<S: Simd>(
         let left = width - start;
         // A block of accumulators stays in registers over all terms; its size is known when this is compiled.
         start += match left.min(S::BLOCK) {
-            8.. => block::<S, 8>(simd, indices, weights, matrix, out, start),
-            4.. => block::<S, 4>(simd, indices, weights, matrix, out, start),
-            2.. => block::<S, 2>(simd, indices, weights, matrix, out, start),
-            _ => block::<S, 1>(simd, indices, weights, matrix, out, start),
+            8.. => block::<S, 8>(simd, entries, matrix, out, start),
+            4.. => block::<S, 4>(simd, entries, matrix, out, start),
+            2.. => block::<S, 2>(simd, entries, matrix, out, start),
+            _ => block::<S, 1>(simd, entries, matrix, out, start),
         };
     }
 }
@@ -29,17 +38,16 @@ pub fn weighted_row_sum<S: Simd>(
 #[inline(always)]
 fn block<S: Simd, const WIDE: usize>(
     simd: S,
-    indices: &[u32],
-    weights: &[S::Scalar],
+    entries: &[Entry<S::Scalar>],
     matrix: &[Chunk<S::Scalar>],
     out: &mut [Chunk<S::Scalar>],
     start: usize,
 ) -> usize {
     let width = out.len();
     let mut sums = [simd.splat(S::Scalar::ZERO); WIDE];
-    for (&index, &weight) in indices.iter().zip(weights) {
-        let row = &matrix[index as usize * width + start..][..WIDE];
-        let weight = simd.splat(weight);
+    for entry in entries {
+        let row = &matrix[entry.index as usize * width + start..][..WIDE];
+        let weight = simd.splat(entry.weight);
         for (sum, chunk) in sums.iter_mut().zip(row) {
             *sum = simd.mul_add(weight, simd.load(chunk), *sum);
         }
@@ -132,14 +140,14 @@ mod tests {
         Matrix::from_fn(rows, columns, |row, column| ((row * 31 + column * 17) % 23) as f32 / 7.0 - 1.5)
     }
 
-    struct Sum<'a>(&'a [u32], &'a [f32], &'a Matrix<f32>);
+    struct Sum<'a>(&'a [Entry<f32>], &'a Matrix<f32>);
 
     impl Kernel<f32> for Sum<'_> {
         type Output = Matrix<f32>;
         #[inline(always)]
         fn on<S: Simd<Scalar = f32>>(self, simd: S) -> Matrix<f32> {
-            let mut out = Matrix::zeros(1, self.2.columns());
-            weighted_row_sum(simd, self.0, self.1, self.2.chunks(), out.chunk_row_mut(0));
+            let mut out = Matrix::zeros(1, self.1.columns());
+            weighted_row_sum(simd, self.0, self.1.chunks(), out.chunk_row_mut(0));
             out
         }
     }
@@ -148,13 +156,13 @@ mod tests {
     fn weighted_sums_agree_with_the_plain_loop_at_every_width() {
         for columns in [1, 5, 16, 17, 48, 64, 100, 256, 300] {
             let matrix = sample(9, columns);
-            let (indices, weights) = ([3_u32, 0, 8, 3], [0.5_f32, -2.0, 1.25, 3.0]);
+            let entries = [(3, 0.5), (0, -2.0), (8, 1.25), (3, 3.0)].map(|(index, weight)| Entry { index, weight });
             on_each_cpu(
-                || Sum(&indices, &weights, &matrix),
+                || Sum(&entries, &matrix),
                 |cpu, out| {
                     for column in 0..columns {
-                        let terms = indices.iter().zip(&weights);
-                        let expected: f32 = terms.map(|(&i, w)| w * matrix.row(i as usize)[column]).sum();
+                        let term = |entry: &Entry<f32>| entry.weight * matrix.row(entry.index as usize)[column];
+                        let expected: f32 = entries.iter().map(term).sum();
                         assert!((out.row(0)[column] - expected).abs() < 1e-5, "{cpu}, width {columns}");
                     }
                     let filling = &f32::flat(out.chunk_row(0))[columns..];

@@ -103,8 +103,10 @@ pub trait Simd: Copy {
     fn div(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// a b + c, fused where the instruction set can.
     fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
-    /// √a.
-    fn sqrt(self, a: Self::Vector) -> Self::Vector;
+    /// 1 / a for a > 0, to within a few units in the last place: an estimate and a step of Newton's method.
+    fn inverse(self, a: Self::Vector) -> Self::Vector;
+    /// 1 / √a for a > 0, likewise.
+    fn inverse_root(self, a: Self::Vector) -> Self::Vector;
     /// The smaller in each lane.
     fn min(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// The larger in each lane.
@@ -214,8 +216,12 @@ impl<T: Real> Simd for Portable<T> {
         self.add(self.mul(a, b), c)
     }
     #[inline(always)]
-    fn sqrt(self, a: Chunk<T>) -> Chunk<T> {
-        Chunk(a.0.map(T::sqrt))
+    fn inverse(self, a: Chunk<T>) -> Chunk<T> {
+        Chunk(a.0.map(|a| T::ONE / a))
+    }
+    #[inline(always)]
+    fn inverse_root(self, a: Chunk<T>) -> Chunk<T> {
+        Chunk(a.0.map(|a| T::ONE / a.sqrt()))
     }
     #[inline(always)]
     fn min(self, a: Chunk<T>, b: Chunk<T>) -> Chunk<T> {
@@ -285,6 +291,20 @@ mod x86 {
     // SAFETY of every block below: a value of `Avx512` or `Avx2` exists only inside the functions above, whose callers
     // have found the instruction set; loads and stores stay within one aligned chunk.
 
+    /// x (2 − a x).
+    #[inline(always)]
+    fn newton_inverse<S: Simd<Scalar = f32>>(simd: S, a: S::Vector, x: S::Vector) -> S::Vector {
+        let rest = simd.sub(simd.splat(2.0), simd.mul(a, x));
+        simd.mul(x, rest)
+    }
+
+    /// x (3/2 − a x² / 2).
+    #[inline(always)]
+    fn newton_inverse_root<S: Simd<Scalar = f32>>(simd: S, a: S::Vector, x: S::Vector) -> S::Vector {
+        let half = simd.mul(simd.mul(simd.splat(0.5), a), simd.mul(x, x));
+        simd.mul(x, simd.sub(simd.splat(1.5), half))
+    }
+
     impl Simd for Avx512 {
         type Scalar = f32;
         type Vector = __m512;
@@ -324,8 +344,14 @@ mod x86 {
             unsafe { _mm512_fmadd_ps(a, b, c) }
         }
         #[inline(always)]
-        fn sqrt(self, a: __m512) -> __m512 {
-            unsafe { _mm512_sqrt_ps(a) }
+        fn inverse(self, a: __m512) -> __m512 {
+            let estimate = unsafe { _mm512_rcp14_ps(a) };
+            newton_inverse(self, a, estimate)
+        }
+        #[inline(always)]
+        fn inverse_root(self, a: __m512) -> __m512 {
+            let estimate = unsafe { _mm512_rsqrt14_ps(a) };
+            newton_inverse_root(self, a, estimate)
         }
         #[inline(always)]
         fn min(self, a: __m512, b: __m512) -> __m512 {
@@ -429,7 +455,16 @@ mod x86 {
         both_halves!(mul, _mm256_mul_ps, a, b);
         both_halves!(div, _mm256_div_ps, a, b);
         both_halves!(mul_add, _mm256_fmadd_ps, a, b, c);
-        both_halves!(sqrt, _mm256_sqrt_ps, a);
+        #[inline(always)]
+        fn inverse(self, a: Self::Vector) -> Self::Vector {
+            let estimate = unsafe { (_mm256_rcp_ps(a.0), _mm256_rcp_ps(a.1)) };
+            newton_inverse(self, a, estimate)
+        }
+        #[inline(always)]
+        fn inverse_root(self, a: Self::Vector) -> Self::Vector {
+            let estimate = unsafe { (_mm256_rsqrt_ps(a.0), _mm256_rsqrt_ps(a.1)) };
+            newton_inverse_root(self, a, estimate)
+        }
         both_halves!(min, _mm256_min_ps, a, b);
         both_halves!(max, _mm256_max_ps, a, b);
         #[inline(always)]
@@ -439,6 +474,21 @@ mod x86 {
         #[inline(always)]
         fn sum(self, a: Self::Vector) -> f32 {
             unsafe { sum_of_eight(_mm256_add_ps(a.0, a.1)) }
+        }
+    }
+}
+
+/// Asks the processor to fetch what will be needed soon.
+#[inline(always)]
+pub fn prefetch<T>(soon: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let (start, bytes) = (soon.as_ptr().cast::<i8>(), size_of_val(soon));
+        for offset in (0..bytes).step_by(64) {
+            // SAFETY: a hint that touches no memory, and every x86-64 has it.
+            unsafe {
+                std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(start.wrapping_add(offset))
+            };
         }
     }
 }
@@ -477,7 +527,8 @@ mod tests {
                 simd.mul(a, b),
                 simd.div(a, c),
                 simd.mul_add(a, b, c),
-                simd.sqrt(c),
+                simd.inverse(c),
+                simd.inverse_root(c),
                 simd.min(a, b),
                 simd.max(a, b),
                 simd.exp(a),

@@ -7,11 +7,13 @@ use super::{AttributeEncoder, Dropout, Inputs, Layer, PairLoss, Parameter, Struc
 use crate::Config;
 use crate::config::{AdamRows, Alignment, Similarity};
 use crate::kernel::{
-    Adam, AdamStep, Chunk, Kernel, Matrix, ROWS_PER_TASK, Real, Simd, dot, normalise, normalise_backward,
-    weighted_row_sum,
+    Adam, AdamStep, Chunk, Entry, Kernel, Matrix, ROWS_PER_TASK, Real, Simd, dot, normalise, normalise_backward,
+    prefetch, weighted_row_sum,
 };
 use crate::sample::Batch;
 
+/// Rows of the table that are asked for before they are needed.
+const ROWS_AHEAD: usize = 6;
 /// Pairs that one task scores.
 const PAIRS_PER_TASK: usize = 256;
 
@@ -146,7 +148,6 @@ impl<T: Real> Deal<T> {
         space: &mut Workspace<T>,
     ) {
         self.forward(batch, inputs, dropout, space);
-        self.slopes(batch, space);
         let nodes = batch.nodes.len();
         space.gradient.resize_rows(nodes);
         let attribute_gradient = self.attributes.gradient(&mut space.activations, nodes);
@@ -225,28 +226,14 @@ impl<T: Real> Deal<T> {
             },
         );
         space.scores.resize(batch.pairs.len(), [T::ZERO; 3]);
-        let tasks = space.scores.par_chunks_mut(PAIRS_PER_TASK).zip(batch.pairs.par_chunks(PAIRS_PER_TASK));
-        let vectors = space.vectors.chunks();
-        tasks.for_each(|(scores, pairs)| {
-            T::run(Scores { pairs, vectors, width, cross: self.alignment == Alignment::Loose, scores });
-        });
-    }
-
-    /// ∂L / ∂s of every pair and term.
-    fn slopes(&self, batch: &Batch, space: &mut Workspace<T>) {
-        let theta = self.theta.map(|theta| T::of(theta / batch.pairs.len() as f64));
         space.slopes.resize(batch.pairs.len(), [T::ZERO; 3]);
-        let terms = if self.alignment == Alignment::Loose { 3 } else { 2 };
-        let tasks = space.slopes.par_chunks_mut(PAIRS_PER_TASK).zip(space.scores.par_chunks(PAIRS_PER_TASK));
-        tasks.enumerate().for_each(|(task, (slopes, scores))| {
-            for (index, (slopes, scores)) in slopes.iter_mut().zip(scores).enumerate() {
-                let pair = task * PAIRS_PER_TASK + index;
-                let linked = pair < batch.linked;
-                let weight = if linked { T::ONE } else { T::of(f64::from(batch.weights[pair - batch.linked])) };
-                for term in 0..terms {
-                    slopes[term] = theta[term] * weight * self.loss.slope(linked, scores[term]);
-                }
-            }
+        let theta = self.theta.map(|theta| T::of(theta / batch.pairs.len() as f64));
+        let cross = self.alignment == Alignment::Loose;
+        let tasks = space.scores.par_chunks_mut(PAIRS_PER_TASK).zip(space.slopes.par_chunks_mut(PAIRS_PER_TASK));
+        let vectors = space.vectors.chunks();
+        tasks.enumerate().for_each(|(task, (scores, slopes))| {
+            let first = task * PAIRS_PER_TASK;
+            T::run(Scores { batch, first, vectors, width, cross, loss: &self.loss, theta, scores, slopes });
         });
     }
 }
@@ -276,6 +263,9 @@ impl<T: Real> Kernel<T> for Vectors<'_, T> {
         for (index, (rows, inverse)) in rows.enumerate() {
             let place = self.first + index;
             let (structure, attributes) = rows.split_at_mut(self.width);
+            if let Some(&soon) = self.batch.nodes.get(place + ROWS_AHEAD) {
+                prefetch(self.model.structure.table.weights.chunk_row(soon as usize));
+            }
             self.model.structure.embed(simd, self.batch.nodes[place], structure);
             attributes.copy_from_slice(self.embeddings.chunk_row(place));
             if self.model.similarity == Similarity::Cosine {
@@ -286,13 +276,17 @@ impl<T: Real> Kernel<T> for Vectors<'_, T> {
     }
 }
 
-/// The scores of some pairs.
+/// The scores s of some pairs, and ∂L / ∂s of each.
 struct Scores<'a, T> {
-    pairs: &'a [[u32; 2]],
+    batch: &'a Batch,
+    first: usize,
     vectors: &'a [Chunk<T>],
     width: usize,
     cross: bool,
+    loss: &'a PairLoss,
+    theta: [T; 3],
     scores: &'a mut [[T; 3]],
+    slopes: &'a mut [[T; 3]],
 }
 
 impl<T: Real> Kernel<T> for Scores<'_, T> {
@@ -300,11 +294,19 @@ impl<T: Real> Kernel<T> for Scores<'_, T> {
     #[inline(always)]
     fn on<S: Simd<Scalar = T>>(self, simd: S) {
         let vectors = |node: u32| self.vectors[2 * node as usize * self.width..][..2 * self.width].split_at(self.width);
-        for (scores, &[source, target]) in self.scores.iter_mut().zip(self.pairs) {
+        for (index, (scores, slopes)) in self.scores.iter_mut().zip(self.slopes).enumerate() {
+            let pair = self.first + index;
+            let [source, target] = self.batch.pairs[pair];
             let ((source_s, source_a), (target_s, target_a)) = (vectors(source), vectors(target));
             scores[0] = dot(simd, source_s, target_s);
             scores[1] = dot(simd, source_a, target_a);
             scores[2] = if self.cross { dot(simd, source_s, target_a) } else { T::ZERO };
+            let linked = pair < self.batch.linked;
+            let weight = if linked { T::ONE } else { T::of(f64::from(self.batch.weights[pair - self.batch.linked])) };
+            let terms = if self.cross { 3 } else { 2 };
+            for term in 0..terms {
+                slopes[term] = self.theta[term] * weight * self.loss.slope(linked, scores[term]);
+            }
         }
     }
 }
@@ -324,30 +326,12 @@ struct NodeGradients<'a, T> {
     width: usize,
 }
 
-/// Terms of a sum of vectors, as the row sum wants them.
-struct Terms<T> {
-    rows: Vec<u32>,
-    weights: Vec<T>,
-}
-
-impl<T> Terms<T> {
-    #[inline(always)]
-    fn push(&mut self, row: u32, weight: T) {
-        self.rows.push(row);
-        self.weights.push(weight);
-    }
-
-    fn clear(&mut self) {
-        self.rows.clear();
-        self.weights.clear();
-    }
-}
-
 impl<T: Real> Kernel<T> for NodeGradients<'_, T> {
     type Output = ();
     #[inline(always)]
     fn on<S: Simd<Scalar = T>>(self, simd: S) {
-        let [mut of_structure, mut of_attributes] = [(); 2].map(|()| Terms { rows: Vec::new(), weights: Vec::new() });
+        let [mut of_structure, mut of_attributes] = [const { Vec::new() }; 2];
+        let entry = |index: u32, weight: T| Entry { index, weight };
         let rows = self.structure.chunks_exact_mut(self.width).zip(self.attributes.chunks_exact_mut(self.width));
         for (index, (structure, attributes)) in rows.enumerate() {
             let place = self.first + index;
@@ -356,22 +340,22 @@ impl<T: Real> Kernel<T> for NodeGradients<'_, T> {
             for incidence in self.batch.incidences(place) {
                 let [structure, attributes, cross] = self.slopes[incidence.pair as usize];
                 let (other_s, other_a) = (2 * incidence.other, 2 * incidence.other + 1);
-                of_structure.push(other_s, structure);
-                of_attributes.push(other_a, attributes);
+                of_structure.push(entry(other_s, structure));
+                of_attributes.push(entry(other_a, attributes));
                 match (self.alignment, incidence.source) {
-                    (Alignment::Loose, true) => of_structure.push(other_a, cross),
-                    (Alignment::Loose, false) => of_attributes.push(other_s, cross),
+                    (Alignment::Loose, true) => of_structure.push(entry(other_a, cross)),
+                    (Alignment::Loose, false) => of_attributes.push(entry(other_s, cross)),
                     (Alignment::Tight, _) => {}
                 }
             }
             let (own_s, own_a) = (2 * place, 2 * place + 1);
             if self.alignment == Alignment::Tight {
-                of_structure.push(own_a as u32, self.tight);
-                of_attributes.push(own_s as u32, self.tight);
+                of_structure.push(entry(own_a as u32, self.tight));
+                of_attributes.push(entry(own_s as u32, self.tight));
             }
             let sides = [(own_s, structure, &of_structure), (own_a, attributes, &of_attributes)];
             for (own, gradient, terms) in sides {
-                weighted_row_sum(simd, &terms.rows, &terms.weights, self.vectors, gradient);
+                weighted_row_sum(simd, terms, self.vectors, gradient);
                 if self.cosine {
                     let unit = &self.vectors[own * self.width..][..self.width];
                     normalise_backward(simd, gradient, unit, self.inverse[own]);

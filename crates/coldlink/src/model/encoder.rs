@@ -267,8 +267,7 @@ impl<T: Real> Kernel<T> for EncodeRows<'_, T> {
     #[inline(always)]
     fn on<S: Simd<Scalar = T>>(self, simd: S) {
         for (place, out) in self.out.chunks_exact_mut(self.width).enumerate() {
-            let (indices, weights) = self.lists.get(self.first + place);
-            weighted_row_sum(simd, indices, weights, self.weights, out);
+            weighted_row_sum(simd, self.lists.get(self.first + place), self.weights, out);
         }
     }
 }
@@ -301,6 +300,7 @@ impl<T: Real> Kernel<T> for UpdateFromRows<'_, T> {
     #[inline(always)]
     fn on<S: Simd<Scalar = T>>(mut self, simd: S) {
         for (place, &row) in self.task.rows.iter().enumerate() {
+            self.task.prefetch(self.task.rows.get(place + 3));
             let first = self.task.first;
             let (weights, moments) = self.task.row(row);
             let width = weights.len();
@@ -324,10 +324,11 @@ impl<T: Real> Kernel<T> for UpdateFromColumns<'_, T> {
     fn on<S: Simd<Scalar = T>>(mut self, simd: S) {
         let mut sum = Vec::new();
         for (place, &row) in self.task.rows.iter().enumerate() {
-            let (indices, values) = self.columns.get(self.task.first + place);
+            self.task.prefetch(self.task.rows.get(place + 1));
+            let entries = self.columns.get(self.task.first + place);
             let (weights, moments) = self.task.row(row);
             sum.resize(weights.len(), Chunk([T::ZERO; LANES]));
-            weighted_row_sum(simd, indices, values, self.gradient, &mut sum);
+            weighted_row_sum(simd, entries, self.gradient, &mut sum);
             self.adam.update(simd, weights, moments, &sum);
         }
     }

@@ -7,10 +7,12 @@ use rayon::prelude::*;
 use super::Dropout;
 use crate::config::Scaling;
 use crate::graph::{Attributes, NodeId};
-use crate::kernel::{LANES, Matrix, ROWS_PER_TASK, Real, keep_at_random, kept_share};
+use crate::kernel::{Entry, LANES, Matrix, ROWS_PER_TASK, Real, keep_at_random, kept_share, prefetch};
 
 /// From this density on, the dense product is faster than the sparse one; measured by `cargo bench --bench kernels`.
 const DENSE_FROM: f64 = 0.25;
+/// Rows that are asked for before they are needed.
+const ROWS_AHEAD: usize = 6;
 /// The largest dense form that is made of a whole graph's attributes.
 const DENSE_BYTES: usize = 4 << 30;
 
@@ -18,7 +20,7 @@ const DENSE_BYTES: usize = 4 << 30;
 #[derive(Clone, Debug)]
 pub enum Features {
     /// Few entries a row.
-    Sparse(Attributes),
+    Sparse(SparseRows),
     /// Many.
     Dense(Matrix<f32>),
 }
@@ -26,27 +28,18 @@ pub enum Features {
 impl Features {
     /// Scales attributes and chooses their form.
     pub fn new(attributes: &Attributes, scaling: Scaling) -> Self {
-        let scaled = match scaling {
-            Scaling::Raw => attributes.clone(),
-            Scaling::Unit => attributes.map_rows(|_, values| {
-                let length = values.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt();
-                if length > 0.0 {
-                    values.iter_mut().for_each(|value| *value = (f64::from(*value) / length) as f32);
-                }
-            }),
-        };
         let bytes = attributes.rows() * attributes.width().next_multiple_of(LANES) * 4;
         if attributes.density() >= DENSE_FROM && bytes <= DENSE_BYTES {
-            Features::Dense(dense(&scaled))
+            Features::Dense(dense(attributes, scaling))
         } else {
-            Features::Sparse(scaled)
+            Features::Sparse(SparseRows::new(attributes, scaling))
         }
     }
 
     /// The number of attributes.
     pub fn width(&self) -> usize {
         match self {
-            Features::Sparse(attributes) => attributes.width(),
+            Features::Sparse(rows) => rows.width,
             Features::Dense(matrix) => matrix.columns(),
         }
     }
@@ -54,22 +47,55 @@ impl Features {
     /// The number of nodes.
     pub fn rows(&self) -> usize {
         match self {
-            Features::Sparse(attributes) => attributes.rows(),
+            Features::Sparse(rows) => rows.offsets.len() - 1,
             Features::Dense(matrix) => matrix.rows(),
         }
     }
 }
 
-fn dense(attributes: &Attributes) -> Matrix<f32> {
+/// Rows of attributes, each column beside its value.
+#[derive(Clone, Debug)]
+pub struct SparseRows {
+    width: usize,
+    offsets: Vec<u64>,
+    entries: Vec<Entry<f32>>,
+}
+
+impl SparseRows {
+    /// The same rows in this form, scaled.
+    pub fn new(attributes: &Attributes, scaling: Scaling) -> Self {
+        let mut entries = Vec::with_capacity(attributes.entries());
+        for node in 0..attributes.rows() as NodeId {
+            entries.extend(scaled(attributes, node, scaling));
+        }
+        SparseRows { width: attributes.width(), offsets: attributes.offsets().to_vec(), entries }
+    }
+
+    #[inline]
+    fn row(&self, node: NodeId) -> &[Entry<f32>] {
+        let node = node as usize;
+        &self.entries[self.offsets[node] as usize..self.offsets[node + 1] as usize]
+    }
+}
+
+fn dense(attributes: &Attributes, scaling: Scaling) -> Matrix<f32> {
     let mut matrix = Matrix::zeros(attributes.rows(), attributes.width());
     for row in 0..attributes.rows() {
-        let (columns, values) = attributes.row(row as NodeId);
         let out = matrix.row_mut(row);
-        for (&column, &value) in columns.iter().zip(values) {
-            out[column as usize] = value;
-        }
+        scaled(attributes, row as NodeId, scaling).for_each(|entry| out[entry.index as usize] = entry.weight);
     }
     matrix
+}
+
+/// A row's entries, scaled.
+fn scaled(attributes: &Attributes, node: NodeId, scaling: Scaling) -> impl Iterator<Item = Entry<f32>> {
+    let (columns, values) = attributes.row(node);
+    let length = match scaling {
+        Scaling::Raw => 1.0,
+        Scaling::Unit => values.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt(),
+    };
+    let entry = move |(&index, &value)| Entry { index, weight: (f64::from(value) / length) as f32 };
+    columns.iter().zip(values).map(entry)
 }
 
 /// The attributes of some nodes.
@@ -90,30 +116,22 @@ pub enum Inputs<T: Real> {
     Dense(Matrix<T>),
 }
 
-/// Lists of (index, weight), one after the other.
+/// Lists of entries, one after the other.
 #[derive(Clone, Debug)]
 pub struct Lists<T> {
     offsets: Vec<u32>,
-    indices: Vec<u32>,
-    weights: Vec<T>,
+    entries: Vec<Entry<T>>,
 }
 
 impl<T> Lists<T> {
     fn empty() -> Self {
-        Lists { offsets: vec![0], indices: Vec::new(), weights: Vec::new() }
+        Lists { offsets: vec![0], entries: Vec::new() }
     }
 
-    fn clear(&mut self) {
-        self.offsets.truncate(1);
-        self.indices.clear();
-        self.weights.clear();
-    }
-
-    /// The indices and weights of a list.
+    /// The entries of a list.
     #[inline(always)]
-    pub fn get(&self, list: usize) -> (&[u32], &[T]) {
-        let range = self.offsets[list] as usize..self.offsets[list + 1] as usize;
-        (&self.indices[range.clone()], &self.weights[range])
+    pub fn get(&self, list: usize) -> &[Entry<T>] {
+        &self.entries[self.offsets[list] as usize..self.offsets[list + 1] as usize]
     }
 
     /// How many lists there are.
@@ -143,11 +161,11 @@ impl<T: Real> Inputs<T> {
     pub fn new(features: &Features) -> Self {
         match features {
             Features::Dense(matrix) => Inputs::Dense(Matrix::zeros(0, matrix.columns())),
-            Features::Sparse(attributes) => Inputs::Sparse {
+            Features::Sparse(all) => Inputs::Sparse {
                 rows: Lists::empty(),
                 columns: Lists::empty(),
                 touched: Vec::new(),
-                counts: vec![0; attributes.width()],
+                counts: vec![0; all.width],
             },
         }
     }
@@ -181,46 +199,48 @@ fn gather_dense<T: Real>(out: &mut Matrix<T>, all: &Matrix<f32>, nodes: &[NodeId
     });
 }
 
-fn gather_sparse<T: Real>(out: &mut Lists<T>, all: &Attributes, nodes: &[NodeId], dropout: Option<Dropout>) {
-    out.clear();
-    let share = dropout.map_or(0.0, |dropout| dropout.attributes);
+fn gather_sparse<T: Real>(out: &mut Lists<T>, all: &SparseRows, nodes: &[NodeId], dropout: Option<Dropout>) {
+    out.offsets.truncate(1);
+    out.entries.clear();
+    let dropout = dropout.filter(|dropout| dropout.attributes > 0.0);
     for (place, &node) in nodes.iter().enumerate() {
-        let (columns, values) = all.row(node);
-        match dropout {
-            Some(dropout) if share > 0.0 => {
-                drop_entries(out, columns, values, share, dropout.seed(0, place));
-            }
-            _ => {
-                out.indices.extend_from_slice(columns);
-                out.weights.extend(values.iter().map(|value| T::of(f64::from(*value))));
-            }
+        if let Some(&soon) = nodes.get(place + ROWS_AHEAD) {
+            prefetch(all.row(soon));
         }
-        out.offsets.push(out.indices.len() as u32);
+        let row = all.row(node);
+        match dropout {
+            Some(dropout) => drop_entries(out, row, dropout.attributes, dropout.seed(0, place)),
+            None => out.entries.extend(row.iter().map(converted)),
+        }
+        out.offsets.push(out.entries.len() as u32);
     }
 }
 
+#[inline(always)]
+fn converted<T: Real>(entry: &Entry<f32>) -> Entry<T> {
+    Entry { index: entry.index, weight: T::of(f64::from(entry.weight)) }
+}
+
 /// Keeps entries with probability `1 − share` and divides them by it.
-fn drop_entries<T: Real>(out: &mut Lists<T>, columns: &[u32], values: &[f32], share: f32, seed: u64) {
+fn drop_entries<T: Real>(out: &mut Lists<T>, row: &[Entry<f32>], share: f32, seed: u64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let threshold = ((1.0 - kept_share(share)) * 65_536.0) as u64;
-    let scale = 1.0 / kept_share(share);
+    let scale = T::of(1.0 / kept_share(share));
     // Every entry is written at the end and stays if it is kept: no branch that cannot be foretold.
-    let start = out.indices.len();
-    out.indices.resize(start + columns.len(), 0);
-    out.weights.resize(start + columns.len(), T::ZERO);
-    let (indices, weights) = (&mut out.indices[start..], &mut out.weights[start..]);
+    let start = out.entries.len();
+    out.entries.resize(start + row.len(), Entry::default());
+    let room = &mut out.entries[start..];
     let mut kept = 0;
-    for (columns, values) in columns.chunks(4).zip(values.chunks(4)) {
+    for entries in row.chunks(4) {
         let mut bits = random.next_u64();
-        for (&column, &value) in columns.iter().zip(values) {
-            indices[kept] = column;
-            weights[kept] = T::of(f64::from(value) * scale);
+        for entry in entries {
+            let entry: Entry<T> = converted(entry);
+            room[kept] = Entry { weight: entry.weight * scale, ..entry };
             kept += usize::from(bits & 0xFFFF >= threshold);
             bits >>= 16;
         }
     }
-    out.indices.truncate(start + kept);
-    out.weights.truncate(start + kept);
+    out.entries.truncate(start + kept);
 }
 
 /// Counting sort of the entries by column; rows stay in order within a column.
@@ -232,20 +252,20 @@ fn transpose<T: Real>(
     counts: &mut [u32],
 ) {
     touched.clear();
-    columns.clear();
+    columns.offsets.truncate(1);
     if wanted == Columns::None {
         return;
     }
-    for &column in &rows.indices {
-        counts[column as usize] += 1;
+    for entry in &rows.entries {
+        counts[entry.index as usize] += 1;
     }
     let all = 0..counts.len() as u32;
     if wanted == Columns::All {
         touched.extend(all);
-    } else if rows.indices.len() >= counts.len() / 8 {
+    } else if rows.entries.len() >= counts.len() / 8 {
         touched.extend(all.filter(|&column| counts[column as usize] > 0));
     } else {
-        touched.extend_from_slice(&rows.indices);
+        touched.extend(rows.entries.iter().map(|entry| entry.index));
         touched.sort_unstable();
         touched.dedup();
     }
@@ -257,14 +277,12 @@ fn transpose<T: Real>(
         columns.offsets.push(end);
         start = end;
     }
-    columns.indices.resize(rows.indices.len(), 0);
-    columns.weights.resize(rows.indices.len(), T::ZERO);
+    // Every place is written below, so what it held before does not matter.
+    columns.entries.resize(rows.entries.len(), Entry::default());
     for row in 0..rows.len() {
-        let (indices, weights) = rows.get(row);
-        for (&column, &weight) in indices.iter().zip(weights) {
-            let slot = &mut counts[column as usize];
-            columns.indices[*slot as usize] = row as u32;
-            columns.weights[*slot as usize] = weight;
+        for entry in rows.get(row) {
+            let slot = &mut counts[entry.index as usize];
+            columns.entries[*slot as usize] = Entry { index: row as u32, weight: entry.weight };
             *slot += 1;
         }
     }
@@ -285,8 +303,7 @@ mod tests {
     fn entries(lists: &Lists<f32>, name: impl Fn(usize) -> u32, swap: bool) -> Vec<(u32, u32, u32)> {
         let mut all: Vec<_> = (0..lists.len())
             .flat_map(|list| {
-                let (indices, weights) = lists.get(list);
-                let pairs = indices.iter().zip(weights).map(|(&index, weight)| (index, weight.to_bits()));
+                let pairs = lists.get(list).iter().map(|entry| (entry.index, entry.weight.to_bits()));
                 pairs
                     .map(|(index, weight)| if swap { (index, name(list), weight) } else { (name(list), index, weight) })
                     .collect::<Vec<_>>()
@@ -317,22 +334,21 @@ mod tests {
     fn rows_are_scaled_to_length_one_and_empty_rows_stay_empty() {
         let Features::Sparse(scaled) = Features::new(&attributes(), Scaling::Unit) else { panic!("sparse") };
         for row in 0..40 {
-            let (_, values) = scaled.row(row);
-            let square: f32 = values.iter().map(|v| v * v).sum();
-            assert!(values.is_empty() || (square - 1.0).abs() < 1e-6);
+            let square: f32 = scaled.row(row).iter().map(|entry| entry.weight * entry.weight).sum();
+            assert!(scaled.row(row).is_empty() || (square - 1.0).abs() < 1e-6);
         }
-        assert!(scaled.row(0).0.is_empty());
+        assert!(scaled.row(0).is_empty());
     }
 
     #[test]
     fn dropped_entries_are_a_share_of_all_and_the_sum_is_kept() {
         let rows = vec![(0..1000).map(|column| (column, 1.0)).collect::<Vec<_>>(); 20];
-        let all = Attributes::from_rows(10_000, &rows).unwrap();
+        let all = SparseRows::new(&Attributes::from_rows(10_000, &rows).unwrap(), Scaling::Raw);
         let mut lists = Lists::<f32>::empty();
         let nodes: Vec<NodeId> = (0..20).collect();
         gather_sparse(&mut lists, &all, &nodes, Some(Dropout { attributes: 0.3, ..Dropout::none(1) }));
-        let kept = lists.indices.len() as f32 / 20_000.0;
-        let sum = lists.weights.iter().sum::<f32>() / 20_000.0;
+        let kept = lists.entries.len() as f32 / 20_000.0;
+        let sum = lists.entries.iter().map(|entry| entry.weight).sum::<f32>() / 20_000.0;
         assert!((kept - 0.7).abs() < 0.02 && (sum - 1.0).abs() < 0.03, "{kept} {sum}");
     }
 }

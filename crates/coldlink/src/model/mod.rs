@@ -18,7 +18,7 @@ pub use embeddings::{EmbeddingScorer, Embeddings};
 pub use encoder::{Activations, AttributeEncoder, Dropout, Layer};
 pub(crate) use file::{Archive, ArchiveWriter};
 pub use file::{FileError, FileProblem};
-pub use inputs::{Columns, Features, Inputs, Lists};
+pub use inputs::{Columns, Features, Inputs, Lists, SparseRows};
 pub use loss::PairLoss;
 pub use structure::StructureEncoder;
 pub use trained::{Model, Summary};

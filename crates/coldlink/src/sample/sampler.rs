@@ -75,12 +75,13 @@ impl<'a> Sampler<'a> {
         let tasks = pairs.par_chunks_mut(PAIRS_PER_TASK).zip(weights.par_chunks_mut(PAIRS_PER_TASK)).enumerate();
         tasks.for_each(|(task, (pairs, weights))| {
             let random = &mut stream(self.seed, Purpose::Pairs, step, task as u64);
+            let mut search = self.distances.as_ref().map(Distances::start);
             for (index, (pair, weight)) in pairs.iter_mut().zip(weights).enumerate() {
                 if task * PAIRS_PER_TASK + index < self.linked {
                     *pair = self.linked_pair(random);
                 } else {
                     *pair = self.unlinked_pair(random);
-                    *weight = self.weight(*pair);
+                    *weight = search.as_mut().map_or(1.0, |search| self.weight(search.between(pair[0], pair[1])));
                 }
             }
         });
@@ -118,12 +119,9 @@ impl<'a> Sampler<'a> {
     }
 
     /// α of Eq. 6.
-    fn weight(&self, [a, b]: [NodeId; 2]) -> f32 {
-        let Some(distances) = &self.distances else { return 1.0 };
-        match distances.between(a, b) {
-            Some(distance) => (self.beta / f64::from(distance + self.distance_shift)).exp() as f32,
-            None => 1.0,
-        }
+    fn weight(&self, distance: Option<u32>) -> f32 {
+        let alpha = |distance: u32| (self.beta / f64::from(distance + self.distance_shift)).exp() as f32;
+        distance.map_or(1.0, alpha)
     }
 }
 

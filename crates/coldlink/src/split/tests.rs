@@ -24,8 +24,8 @@ fn dataset(graph: Graph) -> Dataset {
     let nodes = graph.nodes();
     let attributes = Attributes::from_rows(1, &vec![vec![(0, 1.0)]; nodes]).unwrap();
     // Names that need quoting, in no order.
-    let names = Names::Texts((0..nodes).map(|node| format!("n{}, \"x\"", (node * 7) % 10_007).into()).collect());
-    Dataset { name: "test".to_owned(), graph, attributes, names, schema: None, notes: Notes::default() }
+    let names = Names::from_texts((0..nodes).map(|node| format!("n{}, \"x\"", (node * 7) % 10_007)));
+    Dataset { name: "test".to_owned(), graph, attributes, names, notes: Notes::default(), schema: None }
 }
 
 fn random_graph(nodes: usize, links: usize, seed: u64) -> Graph {
