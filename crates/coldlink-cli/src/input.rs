@@ -139,11 +139,13 @@ fn dominating_attribute(dataset: &Dataset) -> Option<String> {
 
 /// Opens a model.
 pub fn open_model(path: &Path) -> anyhow::Result<Model> {
+    refuse_folder(path, "a model is a file that `coldlink train` writes")?;
     Ok(Model::open(path)?)
 }
 
 /// Loads nodes that are not in the graph, and tells what the model cannot use of them.
 pub fn load_new_nodes(path: &Path, model: &Model, common: &Common) -> anyhow::Result<NewNodes> {
+    refuse_folder(path, "new nodes are one table, or an .npz file")?;
     let loaded = match &model.schema {
         _ if is_archive(path) => load_new_npz(path, model.summary.attributes),
         Some(schema) => load_new(path, schema),
@@ -168,6 +170,13 @@ pub fn load_new_nodes(path: &Path, model: &Model, common: &Common) -> anyhow::Re
         }
     }
     Ok(new)
+}
+
+fn refuse_folder(path: &Path, hint: &str) -> anyhow::Result<()> {
+    if path.is_dir() {
+        return Err(Failure::new(format!("`{}` is a folder", path.display())).hint(hint).into());
+    }
+    Ok(())
 }
 
 fn is_archive(path: &Path) -> bool {

@@ -9,12 +9,12 @@ use coldlink::load::write_beside;
 
 use crate::failure::Failure;
 
+const CANNOT_PRINT: &str = "cannot write to standard output";
+
 /// Prints lines, to standard output.
 pub fn print(text: impl AsRef<str>) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_ref().as_bytes())?;
-    out.flush()?;
-    Ok(())
+    out.write_all(text.as_ref().as_bytes()).and_then(|()| out.flush()).context(CANNOT_PRINT)
 }
 
 /// Prints one JSON object, to standard output.
@@ -30,8 +30,7 @@ pub fn write_to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::R
         Some(path) => write_beside(path, |file| write(file)).with_context(|| cannot_write(path)),
         None => {
             let mut out = io::BufWriter::new(io::stdout().lock());
-            write(&mut out)?;
-            Ok(out.flush()?)
+            write(&mut out).and_then(|()| out.flush()).context(CANNOT_PRINT)
         }
     }
 }
@@ -41,6 +40,10 @@ pub fn check_writable(path: &Path, inputs: &[&Path]) -> anyhow::Result<()> {
     if path.is_dir() {
         let failure = Failure::new(format!("cannot write `{}`: it is a folder", path.display()));
         return Err(failure.hint("give the name of a file").into());
+    }
+    if path.exists() && !path.is_file() {
+        let failure = Failure::new(format!("cannot write `{}`: it is no ordinary file", path.display()));
+        return Err(failure.hint("a file appears whole or not at all, which needs an ordinary one").into());
     }
     let same =
         |input: &&Path| fs::canonicalize(input).ok().zip(fs::canonicalize(path).ok()).is_some_and(|(a, b)| a == b);

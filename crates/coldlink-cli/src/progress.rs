@@ -1,10 +1,11 @@
 //! What is shown while training goes on: a bar on a terminal, a line now and then elsewhere.
 
+use std::fmt;
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
 use coldlink::train::{Control, Event, Observer, Phase, Validated};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use crate::interrupt;
 use crate::tables::{percent, whole};
@@ -12,7 +13,8 @@ use crate::tables::{percent, whole};
 /// Time between two lines where there is no terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
-const BAR: &str = "{prefix} [{bar:24}] {pos}/{len} steps, {per_sec}, {eta} left, {msg}";
+/// The message goes last and is cut where the terminal ends.
+const BAR: &str = "{prefix} [{bar:14}] {pos}/{len}, {rate}/s, {eta} left, {wide_msg}";
 
 /// Shows the events of training, and asks it to stop after Ctrl-C.
 pub struct Progress {
@@ -65,8 +67,7 @@ impl Progress {
         (self.phase, self.first, self.step, self.steps) = (phase, step, step, steps);
         (self.started, self.last_line) = (now, now);
         if let Shown::Bar(bar) = &mut self.shown {
-            let style = ProgressStyle::with_template(BAR).unwrap_or_else(|_| ProgressStyle::default_bar());
-            *bar = ProgressBar::new(steps).with_position(step).with_style(style.progress_chars("=> "));
+            *bar = ProgressBar::new(steps).with_position(step).with_style(style(BAR));
             bar.set_prefix(format!("{}{}", self.label, name(phase)));
             bar.reset_eta();
         }
@@ -88,8 +89,10 @@ impl Progress {
                 let seconds = self.started.elapsed().as_secs_f64();
                 let rate = (step - self.first) as f64 / seconds;
                 let left = (self.steps - step) as f64 / rate;
-                let done = format!("{} of at most {} steps", whole(step), whole(self.steps));
-                self.line(&format!("{done}, {rate:.0} steps/s, {left:.0} s left at most, {state}"));
+                // The search may stop early; the final fit does not.
+                let most = if self.phase == Phase::Search { "at most " } else { "" };
+                let done = format!("{} of {most}{} steps", whole(step), whole(self.steps));
+                self.line(&format!("{done}, {rate:.0} steps/s, {most}{left:.0} s left, {state}"));
             }
             Shown::Lines | Shown::Nothing => {}
         }
@@ -124,6 +127,64 @@ impl Progress {
     }
 }
 
+/// Shows how far other long work is.
+pub struct Tally {
+    shown: Shown,
+    unit: &'static str,
+    done: usize,
+    total: usize,
+    started: Instant,
+    last_line: Instant,
+}
+
+impl Tally {
+    /// Of `total` things that are called `unit`, on standard error.
+    pub fn new(quiet: bool, total: usize, unit: &'static str) -> Self {
+        let shown = match (quiet, stderr().is_terminal()) {
+            (true, _) => Shown::Nothing,
+            (false, false) => Shown::Lines,
+            (false, true) => {
+                let template = format!("[{{bar:24}}] {{pos}}/{{len}} {unit}, {{rate}}/s, {{eta}} left");
+                Shown::Bar(ProgressBar::new(total as u64).with_style(style(&template)))
+            }
+        };
+        let now = Instant::now();
+        Tally { shown, unit, done: 0, total, started: now, last_line: now }
+    }
+
+    /// So many more are done.
+    pub fn add(&mut self, number: usize) {
+        self.done += number;
+        match &self.shown {
+            Shown::Bar(bar) => bar.set_position(self.done as u64),
+            Shown::Lines if self.last_line.elapsed() > BETWEEN_LINES => {
+                self.last_line = Instant::now();
+                let rate = self.done as f64 / self.started.elapsed().as_secs_f64();
+                let left = (self.total - self.done) as f64 / rate;
+                let (done, total, unit) = (whole(self.done), whole(self.total), self.unit);
+                eprintln!("{done} of {total} {unit}, {rate:.0}/s, {left:.0} s left");
+            }
+            Shown::Lines | Shown::Nothing => {}
+        }
+    }
+}
+
+impl Drop for Tally {
+    fn drop(&mut self) {
+        if let Shown::Bar(bar) = &self.shown {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
+        let _ = write!(out, "{:.0}", state.per_sec());
+    };
+    style.with_key("rate", rate).progress_chars("=> ")
+}
+
 impl Observer for Progress {
     fn on(&mut self, event: Event) -> Control {
         match event {
@@ -153,7 +214,7 @@ fn name(phase: Phase) -> &'static str {
     }
 }
 
-/// A validation in words. An average precision means nothing without the share of linked pairs.
+/// What a validation found, in words. An average precision means nothing without the share of linked pairs.
 pub fn quality(Validated { auc, ap, prevalence, .. }: &Validated) -> String {
-    format!("validation AUC {auc:.3}, AP {ap:.3} ({} linked)", percent(*prevalence))
+    format!("AUC {auc:.3}, AP {ap:.3} ({} linked)", percent(*prevalence))
 }

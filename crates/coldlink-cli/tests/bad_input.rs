@@ -45,6 +45,7 @@ fn paths_that_lead_nowhere_are_errors() {
     let folder = Folder::new();
     check(&folder, "inspect nowhere", &["cannot load `nowhere`", "there is no `nowhere`"]);
     check(&folder, "train papers -o nowhere/out.model", &["there is no folder `nowhere`", "hint: make it first"]);
+    check(&folder, "train papers -o /dev/null", &["it is no ordinary file", "hint: "]);
     check(&folder, "train papers -o papers", &["it is a folder", "hint: "]);
     check(
         &folder,

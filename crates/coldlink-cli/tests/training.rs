@@ -69,6 +69,26 @@ fn a_killed_run_goes_on_to_the_same_bits() {
     check_resumes_to_the_same_bits(&folder);
 }
 
+#[test]
+fn a_run_that_is_killed_again_and_again_ends_with_the_same_bits() {
+    let folder = Folder::new();
+    let mut kills = 0;
+    while !folder.exists("papers.model") {
+        let resume = if folder.exists("kept/training.checkpoint") { "--resume" } else { "" };
+        let mut child = start(&folder, &format!("{OFTEN} {resume}"));
+        // Later each time, so that it gets somewhere on any machine: into the final fit, and to the end.
+        std::thread::sleep(Duration::from_millis(150 + 50 * kills));
+        child.kill().unwrap();
+        let done = child.wait_with_output().unwrap();
+        let code = done.status.code();
+        assert!(code.is_none() || code == Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        kills += 1;
+    }
+    assert!(kills > 2, "it was over too soon to test anything");
+    folder.check(&format!("train papers -o whole.model {SLOW}"));
+    assert!(folder.read("papers.model") == folder.read("whole.model"), "after {kills} kills the model differs");
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_says_how_to_go_on_and_does() {

@@ -200,7 +200,7 @@ impl AboutModel {
         facts.add("attributes", whole(*attributes));
         facts.add("steps", whole(*steps));
         if let Some(validated) = validation {
-            facts.add("chosen on", format!("{}, {}", self.config.validation, quality(validated)));
+            facts.add("validation", format!("{} on held-out {}", quality(validated), self.config.validation));
         }
         facts.add("preset", preset);
         facts.add("seed", seed);

@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::Common;
 use crate::input::{load_new_nodes, open_model};
 use crate::output::{check_writable, write_to};
+use crate::progress::Tally;
 use crate::tables::Columns;
 
 /// New nodes, or pairs, that are worked on at a time; what is found is written before the next.
@@ -71,7 +72,11 @@ pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
     match &args.pairs {
         None => write_to(args.output.as_deref(), |out| {
             let mut writer = RowWriter::new(format, out);
-            best_links(&model, &new, args.top, |node, hits| writer.links(&names, node, hits))?;
+            let mut tally = args.tally(common, new.names.len(), "new nodes");
+            best_links(&model, &new, args.top, |node, hits| {
+                tally.add(1);
+                writer.links(&names, node, hits)
+            })?;
             writer.finish()
         }),
         Some(path) => {
@@ -79,7 +84,9 @@ pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
             let embedded = model.embed_new(&new.attributes);
             write_to(args.output.as_deref(), |out| {
                 let mut writer = RowWriter::new(format, out);
+                let mut tally = args.tally(common, pairs.len(), "pairs");
                 for pairs in pairs.chunks(PER_ROUND) {
+                    tally.add(pairs.len());
                     writer.pairs(&names, pairs, &model.score_pairs(&embedded, pairs))?;
                 }
                 writer.finish()
@@ -89,6 +96,12 @@ pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
 }
 
 impl Predict {
+    /// A bar would tear rows apart that go to the same terminal.
+    fn tally(&self, common: &Common, total: usize, unit: &'static str) -> Tally {
+        let rows_on_terminal = self.output.is_none() && io::stdout().is_terminal();
+        Tally::new(common.quiet || rows_on_terminal, total, unit)
+    }
+
     fn format(&self) -> Format {
         let ending = self.output.as_ref().and_then(|path| path.extension()).map(|ending| ending.to_string_lossy());
         match (self.format, ending.as_deref()) {

@@ -16,7 +16,7 @@ use crate::interrupt;
 use crate::output::{check_writable, print};
 use crate::progress::{Progress, quality};
 use crate::settings::SettingsArgs;
-use crate::tables::whole;
+use crate::tables::count;
 
 /// Train a model on a graph
 #[derive(Args)]
@@ -85,7 +85,7 @@ pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
 /// A stop that was asked for is told in other words than an error.
 pub fn stopped(error: TrainError) -> anyhow::Error {
     let TrainError::Stopped { step, checkpoint } = &error else { return error.into() };
-    let steps = format!("stopped after {} steps", whole(*step));
+    let steps = format!("stopped after {}", count(*step as usize, "step"));
     let failure = match checkpoint {
         Some(path) => Failure::stopped(format!("{steps}; all is kept in `{}`", path.display()))
             .hint("the same command with `--resume` goes on from here"),
@@ -96,14 +96,12 @@ pub fn stopped(error: TrainError) -> anyhow::Error {
 }
 
 fn done(model: &Model, path: &Path, started: Instant) -> String {
-    let steps = whole(model.summary.steps);
+    let steps = count(model.summary.steps as usize, "step");
     let seconds = started.elapsed().as_secs_f64();
     let chosen = model.summary.validation.map_or_else(String::new, |validated| {
-        format!("steps chosen on held-out {}: {}\n", model.config.validation, quality(&validated))
+        format!("validation on held-out {}: {}\n", model.config.validation, quality(&validated))
     });
     let new = if model.schema.is_some() { "new.csv" } else { "new.npz" };
     let path = path.display();
-    format!(
-        "{path}: trained for {steps} steps, {seconds:.1} s in all\n{chosen}next: coldlink predict {path} --new {new}\n"
-    )
+    format!("{path}: trained for {steps}, {seconds:.1} s in all\n{chosen}next: coldlink predict {path} --new {new}\n")
 }

@@ -404,6 +404,35 @@ fn write_npz(path: &Path, change: Change<'_>) {
 }
 
 #[test]
+fn a_protocol_says_what_it_selects_on_where_nobody_asks() {
+    let folder = tempfile::tempdir().unwrap();
+    let both =
+        |protocol: &Protocol| [Validation::Edges, Validation::Nodes].map(|rule| protocol.validation(rule).unwrap());
+    let as_preferred = [Validation::Edges, Validation::Nodes];
+    assert_eq!(both(&Protocol::Strict), [Validation::Nodes; 2]);
+    assert_eq!(both(&Protocol::Transductive), [Validation::Edges; 2]);
+    assert_eq!(both(&Protocol::Deal2020), as_preferred);
+
+    let inductive = folder.path().join("inductive.npz");
+    write_npz(&inductive, &|_, _, _| {});
+    assert_eq!(both(&Protocol::Files(inductive)), as_preferred);
+    let transductive = folder.path().join("transductive.npz");
+    write_npz(&transductive, &|name, shape, values| {
+        if name == "hidden" {
+            *shape = vec![0];
+            values.clear();
+        }
+    });
+    assert_eq!(both(&Protocol::Files(transductive)), [Validation::Edges; 2]);
+
+    let data = dataset(random_graph(100, 300, 1));
+    let written = folder.path().join("written");
+    Split::make(&data, &Protocol::Deal2020, Some(Validation::Edges), 1).unwrap().write(&written, &data.names).unwrap();
+    assert_eq!(both(&Protocol::Files(written)), [Validation::Edges; 2]);
+    assert!(Protocol::Files(folder.path().into()).validation(Validation::Nodes).is_err());
+}
+
+#[test]
 fn splits_of_numpy_are_read_and_bad_ones_refused() {
     let data = dataset(Graph::from_links(10, (0..9).map(|node| (node, node + 1))));
     let folder = tempfile::tempdir().unwrap();
