@@ -335,7 +335,7 @@ def fastest_variant(graph, encoder, batch, width, *, threads, try_compile, repor
     return variant
 
 
-def interleaved_timings(graph, encoder, batch, width, candidates, rounds=5, seconds=0.25):
+def interleaved_timings(graph, encoder, batch, width, candidates, rounds=10, seconds=0.1):
     trainers = {candidate: Trainer(graph, encoder, batch, width, candidate) for candidate in candidates}
     timings, steps = {}, {}
     for candidate, trainer in trainers.items():
