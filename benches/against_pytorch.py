@@ -115,11 +115,14 @@ class Coldlink:
         self.command = [str(part) for part in [
             "cargo", "run", "--quiet", "--release", "-p", "coldlink", "--example", "train_speed", "--",
             path, *flags, "--threads", options.threads, "--json"]]
+        self.asked = {"batch": batch, "width": options.width, "steps": options.steps}
         self.variant = f"{options.threads} threads"
 
     def measure(self):
         done = subprocess.run(self.command, cwd=REPOSITORY, check=True, stdout=subprocess.PIPE, text=True)
         found = json.loads(done.stdout.strip().splitlines()[-1])
+        differing = {key: (found[key], value) for key, value in self.asked.items() if found.get(key, value) != value}
+        assert not differing, f"coldlink measured something else than was asked (found, asked): {differing}"
         return found["milliseconds_per_step"], found.get("first_loss"), found.get("last_loss")
 
 
