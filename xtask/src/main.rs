@@ -1,5 +1,7 @@
 //! Everything a contributor runs: `cargo xtask help`.
 
+mod quality;
+mod readme;
 mod real_data;
 mod steps;
 mod test;
@@ -17,7 +19,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 7] = [
+const TASKS: [Task; 9] = [
     Task {
         name: "test",
         arguments: "",
@@ -29,6 +31,18 @@ const TASKS: [Task; 7] = [
         arguments: "",
         about: "quality floors on Cora and CiteSeer (in $DEAL_DATA, else ../shared/data)",
         run: |_| real_data::run(),
+    },
+    Task {
+        name: "quality",
+        arguments: "[SEEDS]",
+        about: "all quality floors, five seeds unless told, with reports in results/; goes on where it stopped",
+        run: quality::run,
+    },
+    Task {
+        name: "readme",
+        arguments: "",
+        about: "copies the newest figures of results/ into README.md",
+        run: |_| readme::run(),
     },
     Task {
         name: "bench",

@@ -1,0 +1,37 @@
+//! `cargo xtask readme`: figures from `results/` and the demo's real output, between marks in README.md.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+
+use crate::quality::{newest, table};
+use crate::steps::root;
+
+/// Replaces what stands between the marks.
+pub fn run() -> Result<()> {
+    let path = root().join("README.md");
+    let mut text = fs::read_to_string(&path)?;
+    let quality = newest("-quality")?;
+    text = replaced(&text, "quality", &table(&quality)?)?;
+    for name in ["speed", "core"] {
+        let folder = newest(&format!("-{name}"))?;
+        let summary = fs::read_to_string(folder.join("summary.md"))
+            .with_context(|| format!("no summary in `{}`", folder.display()))?;
+        let rows: Vec<&str> = summary.lines().filter(|line| line.starts_with('|')).collect();
+        text = replaced(&text, name, &(rows.join("\n") + "\n"))?;
+    }
+    let demo = newest("-core")?.join("demo.txt");
+    let demo = fs::read_to_string(&demo).with_context(|| format!("cannot read `{}`", demo.display()))?;
+    text = replaced(&text, "demo", &format!("```text\n{}\n```\n", demo.trim_end()))?;
+    fs::write(&path, text)?;
+    println!("README.md is up to date with results/");
+    Ok(())
+}
+
+fn replaced(text: &str, name: &str, contents: &str) -> Result<String> {
+    let (start, end) =
+        (format!("<!-- {name}: written by `cargo xtask readme` -->\n"), format!("<!-- end of {name} -->"));
+    let Some((before, rest)) = text.split_once(&start) else { bail!("README.md has no mark `{}`", start.trim()) };
+    let Some((_, after)) = rest.split_once(&end) else { bail!("README.md has no mark `{end}`") };
+    Ok(format!("{before}{start}{contents}{end}{after}"))
+}
