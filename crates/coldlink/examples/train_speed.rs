@@ -9,7 +9,7 @@ use std::time::Instant;
 use coldlink::Config;
 use coldlink::graph::Dataset;
 use coldlink::load::{LoadOptions, load};
-use coldlink::model::Features;
+use coldlink::model::{Features, SparseRows};
 use coldlink::split::TrainView;
 use coldlink::train::Trainer;
 
@@ -20,6 +20,7 @@ struct Options {
     width: usize,
     steps: u64,
     threads: usize,
+    form: String,
     settings: Vec<String>,
 }
 
@@ -33,6 +34,7 @@ fn options() -> Result<Options, String> {
         width: 64,
         steps: 1000,
         threads: 2,
+        form: "auto".into(),
         settings: Vec::new(),
     };
     while let Some(word) = words.next() {
@@ -47,6 +49,7 @@ fn options() -> Result<Options, String> {
             "--width" => options.width = number()? as usize,
             "--steps" => options.steps = number()?,
             "--threads" => options.threads = number()? as usize,
+            "--form" => options.form = value.clone(),
             "--set" => options.settings.push(value.clone()),
             _ => return Err(format!("unknown option {word}")),
         }
@@ -79,7 +82,10 @@ fn config(options: &Options, nodes: usize) -> Result<Config, String> {
 
 fn measure(options: &Options, dataset: &Dataset) -> Result<String, String> {
     let config = config(options, dataset.graph.nodes())?;
-    let features = Features::new(&dataset.attributes, config.scaling);
+    let features = match options.form.as_str() {
+        "sparse" => Features::Sparse(SparseRows::new(&dataset.attributes, config.scaling)),
+        _ => Features::new(&dataset.attributes, config.scaling),
+    };
     let visible = vec![true; dataset.graph.nodes()];
     let view = TrainView::whole(&dataset.graph, &dataset.attributes, &visible);
     let mut trainer = Trainer::new(view, &features, &config, 1).map_err(|error| error.to_string())?;

@@ -42,30 +42,39 @@ pub fn elu_backward<T: Real>(gradient: &mut [Chunk<T>], output: &[Chunk<T>], sca
     T::run(Backward(gradient, output, scale));
 }
 
-/// Dropout in place: each number is kept with probability `1 − share` and divided by it, else set to zero. The choice
+/// Dropout in place: each number is kept with probability [`kept_share`] and divided by it, else set to zero. The choice
 /// depends on `seed` alone, so the backward pass makes the same one again.
 pub fn keep_at_random<T: Real>(values: &mut [Chunk<T>], share: f32, seed: u64) {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let threshold = threshold(share);
-    let scale = T::of(1.0 / kept_share(share));
-    for chunk in values {
-        for lanes in chunk.0.chunks_exact_mut(LANES / 4) {
-            let bits = random.next_u64();
-            for (lane, value) in lanes.iter_mut().enumerate() {
-                let keep = (bits >> (16 * lane)) as u16 >= threshold;
-                *value = *value * if keep { scale } else { T::ZERO };
+    struct Keep<'a, T> {
+        values: &'a mut [Chunk<T>],
+        threshold: u8,
+        scale: T,
+        random: Xoshiro256PlusPlus,
+    }
+    impl<T: Real> Kernel<T> for Keep<'_, T> {
+        type Output = ();
+        #[inline(always)]
+        fn on<S: Simd<Scalar = T>>(mut self, simd: S) {
+            for chunk in self.values {
+                let bits: [u8; LANES] = bytemuck::cast([self.random.next_u64(), self.random.next_u64()]);
+                let factors = Chunk(bits.map(|bits| if bits >= self.threshold { self.scale } else { T::ZERO }));
+                let kept = simd.mul(simd.load(chunk), simd.load(&factors));
+                simd.store(chunk, kept);
             }
         }
     }
+    let scale = T::of(1.0 / kept_share(share));
+    T::run(Keep { values, threshold: threshold(share), scale, random: Xoshiro256PlusPlus::seed_from_u64(seed) });
 }
 
-/// The chance that [`keep_at_random`] keeps a number: `1 − share`, to sixteen bits.
+/// The chance that dropout keeps a number: `1 − share`, to eight bits.
 pub fn kept_share(share: f32) -> f64 {
-    1.0 - f64::from(threshold(share)) / 65_536.0
+    1.0 - f64::from(threshold(share)) / 256.0
 }
 
-fn threshold(share: f32) -> u16 {
-    (f64::from(share) * 65_536.0) as u16
+/// Random bytes below this one mean that a number is dropped.
+pub fn threshold(share: f32) -> u8 {
+    (f64::from(share) * 256.0).round() as u8
 }
 
 #[cfg(test)]

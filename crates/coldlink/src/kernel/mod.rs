@@ -13,13 +13,13 @@ mod product;
 mod rows;
 mod simd;
 
-pub use activation::{elu, elu_backward, keep_at_random, kept_share};
+pub use activation::{elu, elu_backward, keep_at_random, kept_share, threshold};
 pub use adam::{Adam, AdamStep, Moments, RowTask, update_rows};
 pub use cpu::{Cpu, CpuError};
 pub use matrix::Matrix;
 pub use product::{Left, product};
 pub use rows::{Entry, add_scaled, dot, normalise, normalise_backward, sum_rows, weighted_row_sum};
-pub use simd::{Chunk, Kernel, LANES, Real, Simd, prefetch};
+pub use simd::{Chunk, Kernel, LANES, Real, Simd, prefetch, prefetch_to_write};
 
 /// Rows that one task works on: large enough to pay for the hand-over, small enough to share out.
 pub const ROWS_PER_TASK: usize = 64;

@@ -241,7 +241,7 @@ impl<T: Real> Simd for Portable<T> {
         let mut half = LANES / 2;
         while half > 0 {
             for lane in 0..half {
-                lanes[lane] = lanes[lane] + lanes[lane + half];
+                lanes[lane] += lanes[lane + half];
             }
             half /= 2;
         }
@@ -490,6 +490,17 @@ pub fn prefetch<T>(soon: &[T]) {
                 std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(start.wrapping_add(offset))
             };
         }
+    }
+}
+
+/// Asks the processor for the place of one number that will be written soon.
+#[inline(always)]
+pub fn prefetch_to_write<T>(room: &[T], place: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let place = room.as_ptr().wrapping_add(place).cast::<i8>();
+        // SAFETY: a hint that touches no memory; processors that do not know it take it for nothing.
+        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(place) };
     }
 }
 

@@ -7,7 +7,9 @@ use rayon::prelude::*;
 use super::Dropout;
 use crate::config::Scaling;
 use crate::graph::{Attributes, NodeId};
-use crate::kernel::{Entry, LANES, Matrix, ROWS_PER_TASK, Real, keep_at_random, kept_share, prefetch};
+use crate::kernel::{
+    Entry, LANES, Matrix, ROWS_PER_TASK, Real, keep_at_random, kept_share, prefetch, prefetch_to_write, threshold,
+};
 
 /// From this density on, the dense product is faster than the sparse one; measured by `cargo bench --bench kernels`.
 const DENSE_FROM: f64 = 0.25;
@@ -185,6 +187,7 @@ impl<T: Real> Inputs<T> {
 
 fn gather_dense<T: Real>(out: &mut Matrix<T>, all: &Matrix<f32>, nodes: &[NodeId], dropout: Option<Dropout>) {
     out.resize_rows(nodes.len());
+    let dropout = dropout.filter(|dropout| dropout.attributes > 0.0);
     let width = out.row_chunks();
     let tasks = out.chunks_mut().par_chunks_mut(ROWS_PER_TASK * width).zip(nodes.par_chunks(ROWS_PER_TASK));
     tasks.enumerate().for_each(|(task, (rows, nodes))| {
@@ -224,20 +227,20 @@ fn converted<T: Real>(entry: &Entry<f32>) -> Entry<T> {
 /// Keeps entries with probability `1 − share` and divides them by it.
 fn drop_entries<T: Real>(out: &mut Lists<T>, row: &[Entry<f32>], share: f32, seed: u64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let threshold = ((1.0 - kept_share(share)) * 65_536.0) as u64;
+    let threshold = u64::from(threshold(share));
     let scale = T::of(1.0 / kept_share(share));
     // Every entry is written at the end and stays if it is kept: no branch that cannot be foretold.
     let start = out.entries.len();
     out.entries.resize(start + row.len(), Entry::default());
     let room = &mut out.entries[start..];
     let mut kept = 0;
-    for entries in row.chunks(4) {
+    for entries in row.chunks(8) {
         let mut bits = random.next_u64();
         for entry in entries {
             let entry: Entry<T> = converted(entry);
             room[kept] = Entry { weight: entry.weight * scale, ..entry };
-            kept += usize::from(bits & 0xFFFF >= threshold);
-            bits >>= 16;
+            kept += usize::from(bits & 0xFF >= threshold);
+            bits >>= 8;
         }
     }
     out.entries.truncate(start + kept);
@@ -279,15 +282,28 @@ fn transpose<T: Real>(
     }
     // Every place is written below, so what it held before does not matter.
     columns.entries.resize(rows.entries.len(), Entry::default());
-    for row in 0..rows.len() {
-        for entry in rows.get(row) {
-            let slot = &mut counts[entry.index as usize];
-            columns.entries[*slot as usize] = Entry { index: row as u32, weight: entry.weight };
-            *slot += 1;
-        }
-    }
+    place_entries(rows, counts, &mut columns.entries);
     for &column in touched.iter() {
         counts[column as usize] = 0;
+    }
+}
+
+/// Entries between asking for a place and writing to it.
+const ENTRIES_AHEAD: usize = 24;
+
+/// Puts each entry into the list of its column, whose next free place is in `next`.
+fn place_entries<T: Real>(rows: &Lists<T>, next: &mut [u32], out: &mut [Entry<T>]) {
+    for row in 0..rows.len() {
+        let range = rows.offsets[row] as usize..rows.offsets[row + 1] as usize;
+        for place in range {
+            if let Some(soon) = rows.entries.get(place + ENTRIES_AHEAD) {
+                prefetch_to_write(out, next[soon.index as usize] as usize);
+            }
+            let entry = rows.entries[place];
+            let free = &mut next[entry.index as usize];
+            out[*free as usize] = Entry { index: row as u32, weight: entry.weight };
+            *free += 1;
+        }
     }
 }
 

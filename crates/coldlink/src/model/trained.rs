@@ -28,6 +28,7 @@ pub struct Summary {
     /// Its attributes.
     pub attributes: usize,
     /// The seed.
+    #[serde(with = "seed_as_text")]
     pub seed: u64,
     /// The preset that the configuration started from.
     pub preset: String,
@@ -35,6 +36,19 @@ pub struct Summary {
     pub steps: u64,
     /// The validation that chose them.
     pub validation: Option<Validated>,
+}
+
+/// TOML's numbers end at 2⁶³, seeds do not.
+mod seed_as_text {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(seed: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(seed)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
 }
 
 /// A trained model.

@@ -23,6 +23,16 @@ pub enum SampleError {
     },
 }
 
+impl SampleError {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            SampleError::NoLinks => "give a graph with more links, so that some remain after the split".to_owned(),
+            SampleError::NoUnlinkedPair { .. } => "a model needs pairs that are not linked; give more nodes".to_owned(),
+        }
+    }
+}
+
 /// Pairs that one task draws.
 const PAIRS_PER_TASK: usize = 256;
 /// Links between two entries of the index of rows.

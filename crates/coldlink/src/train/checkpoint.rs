@@ -21,7 +21,7 @@ const FILE: &str = "training.checkpoint";
 pub struct Checkpoints {
     /// The folder.
     pub folder: PathBuf,
-    /// Steps between two of them.
+    /// Steps between two of them; 0 counts as 1.
     pub every: u64,
     /// Whether to go on from the one that is there.
     pub resume: bool,
@@ -39,7 +39,8 @@ pub(super) struct Saved {
 struct About {
     phase: Phase,
     step: u64,
-    seed: u64,
+    /// As text: TOML's numbers end at 2⁶³.
+    seed: String,
     data: String,
     config: String,
     best_kept: bool,
@@ -93,13 +94,14 @@ impl Checkpoints {
         let about = About {
             phase,
             step,
-            seed: fit.seed,
+            seed: fit.seed.to_string(),
             data: fingerprint(fit),
             config: fit.config.to_toml(),
             best_kept: progress.best_model.is_some(),
             history: progress.history.clone(),
         };
-        let about = toml::to_string(&about).unwrap_or_default();
+        let about = toml::to_string(&about)
+            .map_err(|error| TrainError::Write { path: path.clone(), source: std::io::Error::other(error) })?;
         let mut writer = ArchiveWriter::default();
         for (name, parameter) in model.parameters() {
             writer.chunks(format!("moments.{name}"), parameter.moments.chunks());
@@ -119,7 +121,7 @@ impl Checkpoints {
         if about.config != fit.config.to_toml() {
             return other("configuration");
         }
-        if about.seed != fit.seed {
+        if about.seed != fit.seed.to_string() {
             return other("seed");
         }
         if about.data != fingerprint(fit) {

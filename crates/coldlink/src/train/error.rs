@@ -80,6 +80,7 @@ impl TrainError {
     pub fn hint(&self) -> Option<String> {
         match self {
             TrainError::Config(error) => error.hint(),
+            TrainError::Sample(error) => Some(error.hint()),
             TrainError::Diverged { .. } => Some("lower `learning_rate`, or use `similarity=cosine`".to_owned()),
             TrainError::Stopped { checkpoint: Some(_), .. } => {
                 Some("the same command with `--resume` goes on from here".to_owned())

@@ -253,7 +253,7 @@ impl<'a, 'o> Run<'a, 'o> {
     }
 
     fn next_save(&self) -> u64 {
-        self.fit.checkpoints.map_or(u64::MAX, |checkpoints| self.saved + checkpoints.every)
+        self.fit.checkpoints.map_or(u64::MAX, |checkpoints| self.saved.saturating_add(checkpoints.every.max(1)))
     }
 
     fn save(&mut self, progress: &Progress) -> Result<(), TrainError> {
