@@ -1,5 +1,6 @@
 //! Everything a contributor runs: `cargo xtask help`.
 
+mod core;
 mod quality;
 mod readme;
 mod real_data;
@@ -19,7 +20,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 9] = [
+const TASKS: [Task; 10] = [
     Task {
         name: "test",
         arguments: "",
@@ -37,6 +38,12 @@ const TASKS: [Task; 9] = [
         arguments: "[SEEDS]",
         about: "all quality floors, five seeds unless told, with reports in results/; goes on where it stopped",
         run: quality::run,
+    },
+    Task {
+        name: "core",
+        arguments: "",
+        about: "start, demo, scale, packed file and a build from nothing, measured into results/",
+        run: |_| core::run(),
     },
     Task {
         name: "readme",

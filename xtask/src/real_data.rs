@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::steps::{Steps, cargo, root};
@@ -60,11 +60,15 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// The folder of the graphs.
+/// The folder of the graphs; a relative path, where it is beside the repository, so that reports name no machine's.
 pub fn data() -> Result<PathBuf> {
-    let folder = std::env::var_os("DEAL_DATA").map_or_else(|| root().join("../shared/data"), PathBuf::from);
-    let whole = folder.canonicalize();
-    whole.with_context(|| format!("no data in `{}`\nhint: set DEAL_DATA to the folder with cora.npz", folder.display()))
+    let folder = std::env::var_os("DEAL_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
+    ensure!(
+        root().join(&folder).is_dir(),
+        "no data in `{}`\nhint: set DEAL_DATA to the folder with cora.npz",
+        folder.display()
+    );
+    Ok(folder)
 }
 
 impl Floor {
