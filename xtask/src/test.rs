@@ -11,9 +11,9 @@ pub fn run() -> Result<()> {
     steps.run("format", cargo(["fmt", "--all", "--check"]))?;
     steps.run("clippy", cargo(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
     let tests = if is_there(cargo(["nextest", "--version"])) {
-        cargo(["nextest", "run", "--workspace", "--lib", "--bins", "--tests"])
+        cargo(["nextest", "run", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"])
     } else {
-        cargo(["test", "--workspace", "--lib", "--bins", "--tests"])
+        cargo(["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"])
     };
     steps.run("tests", tests)?;
     steps.run("doc tests", cargo(["test", "--workspace", "--doc"]))?;

@@ -83,29 +83,26 @@ impl Samples {
 
 /// The files of an archive.
 fn arrays(archive: &[u8]) -> Result<Vec<ArrayFile>, Box<dyn std::error::Error>> {
-    let mut archive = npyz::npz::NpzArchive::new(std::io::Cursor::new(archive))?;
-    let zip = archive.zip_archive();
+    let mut zip = zip::ZipArchive::new(std::io::Cursor::new(archive))?;
     let mut arrays = Vec::new();
     for index in 0..zip.len() {
         let mut file = zip.by_index(index)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        arrays.push((file.name().to_owned(), bytes));
+        let name = file.name()?.into_owned();
+        arrays.push((name, bytes));
     }
     Ok(arrays)
 }
 
 /// A compressed archive whose checksums match, whatever its arrays are.
 fn archive(arrays: &[ArrayFile]) -> std::io::Result<Vec<u8>> {
-    let mut bytes = std::io::Cursor::new(Vec::new());
-    let mut archive = npyz::npz::NpzWriter::new(&mut bytes);
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (name, array) in arrays {
-        archive.zip_writer().start_file(name.as_str(), Default::default())?;
-        archive.zip_writer().write_all(array)?;
+        zip.start_file(name.as_str(), zip::write::SimpleFileOptions::default())?;
+        zip.write_all(array)?;
     }
-    archive.zip_writer().finish()?;
-    drop(archive);
-    Ok(bytes.into_inner())
+    Ok(zip.finish()?.into_inner())
 }
 
 /// One damaged file, or pair of tables.

@@ -7,8 +7,9 @@ use coldlink::evaluate::{
     About, Deviation, Measures, RankingQuery, Ranks, Report, Run, Scorer, SeedResult, Test, auc, average_precision,
     prevalence,
 };
-use coldlink::graph::{AttributeNames, Attributes, Graph, NodeId};
-use coldlink::split::{Pair, Protocol, TrainView, Validation};
+use coldlink::graph::{Attributes, Graph, NodeId};
+use coldlink::load::{LoadOptions, load};
+use coldlink::split::{Pair, Protocol, Split, TrainView, Validation};
 use serde_json::Value;
 
 fn golden() -> Value {
@@ -218,69 +219,16 @@ fn data() -> Option<PathBuf> {
     path.join("citeseer.npz").exists().then_some(path)
 }
 
-fn array<T: npyz::Deserialize>(path: &Path, name: &str) -> Vec<T> {
-    let mut archive = npyz::npz::NpzArchive::open(path).unwrap();
-    archive.by_name(name).unwrap().unwrap().into_vec().unwrap()
-}
-
-fn indices(path: &Path, name: &str) -> Vec<u32> {
-    array::<i32>(path, name).into_iter().map(|value| value as u32).collect()
-}
-
-fn links(path: &Path, name: &str) -> Vec<(NodeId, NodeId)> {
-    array::<i64>(path, name).chunks(2).map(|ends| (ends[0] as NodeId, ends[1] as NodeId)).collect()
-}
-
-/// The authors' inductive CiteSeer split, for which figures are known.
-struct CiteSeer {
-    attributes: Attributes,
-    training: Graph,
-    visible: Vec<bool>,
-    pairs: Vec<Pair>,
-    queries: Vec<RankingQuery>,
-}
-
-impl CiteSeer {
-    fn read(data: &Path) -> Self {
-        let (whole, split) = (data.join("citeseer.npz"), data.join("citeseer-authors-split/inductive.npz"));
-        let offsets: Vec<u64> = indices(&whole, "attr_indptr").into_iter().map(u64::from).collect();
-        let nodes = offsets.len() - 1;
-        let attributes = Attributes::from_parts(
-            array::<i64>(&whole, "attr_shape")[1] as usize,
-            offsets.into(),
-            indices(&whole, "attr_indices").into(),
-            array::<f32>(&whole, "attr_data").into(),
-            AttributeNames::default(),
-        )
-        .unwrap();
-        let mut visible = vec![true; nodes];
-        for node in array::<i64>(&split, "hidden") {
-            visible[node as usize] = false;
-        }
-        let is_new = |node: NodeId| !visible[node as usize];
-        let oriented = |(a, b): (NodeId, NodeId)| if is_new(a) { (a, b) } else { (b, a) };
-        let positives: Vec<_> = links(&split, "test_pos").into_iter().map(oriented).collect();
-        let negatives = links(&split, "test_neg").into_iter().map(oriented);
-        let mut pairs: Vec<_> = positives.iter().map(|&(a, b)| pair(a, b, true)).collect();
-        pairs.extend(negatives.map(|(a, b)| pair(a, b, false)));
-        let query = |source| {
-            let targets = positives.iter().filter(|link| link.0 == source && !is_new(link.1)).map(|link| link.1);
-            RankingQuery { source, targets: targets.collect(), exclude: vec![] }
-        };
-        let queries = (0..nodes as NodeId).filter(|&node| is_new(node)).map(query);
-        let queries = queries.filter(|query| !query.targets.is_empty()).collect();
-        let training = Graph::from_links(nodes, links(&split, "train_pos"));
-        CiteSeer { attributes, training, visible, pairs, queries }
-    }
-}
-
 #[test]
 fn baselines_reach_the_figures_known_for_citeseer() {
     let Some(data) = data() else { return };
-    let citeseer = CiteSeer::read(&data);
-    let view = TrainView::whole(&citeseer.training, &citeseer.attributes, &citeseer.visible);
+    let citeseer = load(&data.join("citeseer.npz"), &LoadOptions::default()).unwrap();
+    let protocol = Protocol::Files(data.join("citeseer-authors-split/inductive.npz"));
+    let split = Split::make(&citeseer, &protocol, Some(Validation::Edges), 1).unwrap();
+    let view = split.final_view(&citeseer.attributes);
     assert_eq!(view.seen().len(), 2_824);
-    let test = Test { pairs: &citeseer.pairs, queries: &citeseer.queries, view, rank_baselines: true };
+    let queries = split.test().queries(&view);
+    let test = Test { pairs: split.test().pairs(), queries: &queries, view, rank_baselines: true };
     let result = SeedResult::measure(Run::default(), &TfIdf::new(&view), &test).unwrap();
     let check = |measures: Measures, auc, ap| {
         assert_close(measures.auc, auc, 0.002, "AUC");

@@ -23,7 +23,8 @@ fn world(seed: u64) -> Dataset {
                 let hub = random.random_range(0..100_u32).min(random.random_range(0..100));
                 community + hub
             };
-            let target = if random.random_range(0..2) == 0 { within(&mut random) } else { random.random_range(0..NODES) };
+            let target =
+                if random.random_range(0..2) == 0 { within(&mut random) } else { random.random_range(0..NODES) };
             links.push((source, target));
         }
     }

@@ -190,10 +190,10 @@ mod tests {
         on_each_cpu(
             || Normalise(matrix.clone()),
             |cpu, (unit, inverse)| {
-                for row in 0..4 {
+                for (row, inverse) in inverse.iter().enumerate() {
                     let length = matrix.row(row).iter().map(|v| v * v).sum::<f32>().sqrt();
                     let expected = if row == 2 { 0.0 } else { 1.0 / length };
-                    assert!((inverse[row] - expected).abs() < 1e-6, "{cpu}");
+                    assert!((inverse - expected).abs() < 1e-6, "{cpu}");
                     for (unit, given) in unit.row(row).iter().zip(matrix.row(row)) {
                         assert!((unit - given * expected).abs() < 1e-6, "{cpu}");
                     }

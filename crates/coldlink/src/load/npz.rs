@@ -283,10 +283,9 @@ mod tests {
         }
 
         fn write(&self, path: &Path) {
-            let mut archive = npyz::npz::NpzWriter::create(path).unwrap();
-            let zip = archive.zip_writer();
+            let mut zip = zip::ZipWriter::new(File::create(path).unwrap());
             for (name, values) in &self.0 {
-                zip.start_file(format!("{name}.npy"), Default::default()).unwrap();
+                zip.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).unwrap();
                 zip.write_all(&npy_start("<i8", &format!("({},)", values.len()))).unwrap();
                 values.iter().for_each(|value| zip.write_all(&value.to_le_bytes()).unwrap());
             }
