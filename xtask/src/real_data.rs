@@ -45,7 +45,10 @@ pub const FLOORS: [Floor; 6] = [
     inductive("Computers", "computers.npz", 0.91, 0.82),
 ];
 
-/// How many of [`FLOORS`] are checked with every change, with one seed each.
+/// The floors hold for means over so many splits: a single split of Cora moves AP by 0.02.
+const SEEDS: u32 = 5;
+
+/// How many of [`FLOORS`] are checked with every change.
 const QUICK: usize = 3;
 
 /// Evaluates on the quick graphs and compares.
@@ -54,7 +57,7 @@ pub fn run() -> Result<()> {
     let mut steps = Steps::default();
     steps.run("build", cargo(["build", "--release", "--package", "coldlink-cli"]))?;
     for floor in &FLOORS[..QUICK] {
-        steps.check(floor.name, || floor.check(&report(floor.command(&data, 1))?))?;
+        steps.check(floor.name, || floor.check(&report(floor.command(&data, SEEDS))?))?;
     }
     steps.finish();
     Ok(())
