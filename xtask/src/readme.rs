@@ -22,7 +22,9 @@ pub fn run() -> Result<()> {
     }
     let demo = newest("-core")?.join("demo.txt");
     let demo = fs::read_to_string(&demo).with_context(|| format!("cannot read `{}`", demo.display()))?;
-    text = replaced(&text, "demo", &format!("```text\n{}\n```\n", demo.trim_end()))?;
+    // The first of the new papers is enough for a first screen.
+    let shown = demo.split_once("\nnew-2").map_or(demo.as_str(), |(shown, _)| shown);
+    text = replaced(&text, "demo", &format!("```text\n{}\n…\n```\n", shown.trim_end()))?;
     fs::write(&path, text)?;
     println!("README.md is up to date with results/");
     Ok(())

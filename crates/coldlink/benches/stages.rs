@@ -73,8 +73,53 @@ impl Kernel<f32> for AdamRows<'_> {
     }
 }
 
+/// What the processor can do at best: multiply-adds on sums that never leave the registers.
+struct InRegisters(u32);
+
+impl Kernel<f32> for InRegisters {
+    type Output = f32;
+    #[inline(always)]
+    fn on<S: Simd<Scalar = f32>>(self, simd: S) -> f32 {
+        let (factor, mut sums) = (simd.splat(black_box(0.999)), [simd.splat(black_box(1.0)); 12]);
+        for _ in 0..self.0 {
+            for sum in &mut sums {
+                *sum = simd.mul_add(factor, *sum, factor);
+            }
+        }
+        sums.into_iter().map(|sum| simd.sum(sum)).sum()
+    }
+}
+
+/// What can be read at best: the sum of all rows of a matrix, in order.
+struct InOrder<'a>(&'a [Chunk<f32>]);
+
+impl Kernel<f32> for InOrder<'_> {
+    type Output = f32;
+    #[inline(always)]
+    fn on<S: Simd<Scalar = f32>>(self, simd: S) -> f32 {
+        let mut sums = [simd.splat(0.0); 8];
+        for chunks in self.0.chunks_exact(8) {
+            for (sum, chunk) in sums.iter_mut().zip(chunks) {
+                *sum = simd.add(*sum, simd.load(chunk));
+            }
+        }
+        sums.into_iter().map(|sum| simd.sum(sum)).sum()
+    }
+}
+
 fn kernels(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("kernel");
+    group.throughput(Throughput::Elements(12 * 16 * 100_000));
+    group.bench_function("limit: multiply-adds in registers, one core", |bencher| {
+        bencher.iter(|| black_box(f32::run(InRegisters(100_000))));
+    });
+    for columns in [64, 256] {
+        let rows = matrix(ATTRIBUTES, columns);
+        group.throughput(Throughput::Elements((ATTRIBUTES * columns) as u64));
+        group.bench_function(BenchmarkId::new("limit: numbers read in order, one core", columns), |bencher| {
+            bencher.iter(|| black_box(f32::run(InOrder(rows.chunks()))));
+        });
+    }
     for width in [64, 256] {
         let weights = matrix(ATTRIBUTES, width);
         let entry = |row: usize, i: usize| Entry { index: (hash(row, i) % ATTRIBUTES) as u32, weight: 0.5 };

@@ -1,4 +1,5 @@
 //! Sums of rows, inner products and normalisation.
+#![allow(unsafe_code)]
 
 use super::{Chunk, Kernel, Real, Simd};
 
@@ -11,6 +12,11 @@ pub struct Entry<T> {
     /// Times what.
     pub weight: T,
 }
+
+// SAFETY: two numbers of four bytes each, any bits of which are valid, without padding.
+unsafe impl bytemuck::Zeroable for Entry<f32> {}
+// SAFETY: as above.
+unsafe impl bytemuck::Pod for Entry<f32> {}
 
 /// `out = Σ weight · matrix[index]` over the entries: the sparse-times-dense product, its transpose, and the gradient of
 /// pairs, row by row. `matrix` has rows as long as `out`.

@@ -301,7 +301,7 @@ fn place_entries<T: Real>(rows: &Lists<T>, next: &mut [u32], out: &mut [Entry<T>
             }
             let entry = rows.entries[place];
             let free = &mut next[entry.index as usize];
-            out[*free as usize] = Entry { index: row as u32, weight: entry.weight };
+            out[*free as usize] = T::entry(row as u32, entry.weight);
             *free += 1;
         }
     }
