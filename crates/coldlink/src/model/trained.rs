@@ -28,7 +28,7 @@ pub struct Summary {
     /// Its attributes.
     pub attributes: usize,
     /// The seed.
-    #[serde(with = "seed_as_text")]
+    #[serde(with = "large_seed")]
     pub seed: u64,
     /// The preset that the configuration started from.
     pub preset: String,
@@ -38,16 +38,26 @@ pub struct Summary {
     pub validation: Option<Validated>,
 }
 
-/// TOML's numbers end at 2⁶³, seeds do not.
-mod seed_as_text {
+/// TOML's numbers end at 2⁶³, seeds do not: larger ones are written as text.
+mod large_seed {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
     pub fn serialize<S: Serializer>(seed: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(seed)
+        if i64::try_from(*seed).is_ok() { serializer.serialize_u64(*seed) } else { serializer.collect_str(seed) }
+    }
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(u64),
+        Text(String),
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+        match Written::deserialize(deserializer)? {
+            Written::Number(seed) => Ok(seed),
+            Written::Text(text) => text.parse().map_err(D::Error::custom),
+        }
     }
 }
 
@@ -230,5 +240,49 @@ impl Deal<f32> {
         self.structure.table = Parameter::new(Matrix::zeros(0, width));
         self.structure.gains = None;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Graph, Notes};
+    use crate::split::Split;
+    use crate::train::{Fit, Silent};
+
+    /// A small model, trained for real, under any settings and seed.
+    fn trained(settings: &[&str], seed: u64) -> Model {
+        let row = |node: u32| vec![(node % 7, 1.0), (7 + node % 5, 0.5)];
+        let dataset = Dataset {
+            name: "small".into(),
+            graph: Graph::from_links(60, (0..58).flat_map(|node| [(node, node + 1), (node, (node * 7 + 2) % 60)])),
+            attributes: Attributes::from_rows(12, &(0..60).map(row).collect::<Vec<_>>()).unwrap(),
+            names: Names::from_texts((0..60).map(|node| format!("n{node}"))),
+            schema: None,
+            notes: Notes::default(),
+        };
+        let base = Config::default().set("steps=20").unwrap();
+        let config = settings.iter().fold(base, |config, setting| config.set(setting).unwrap());
+        let split = Split::for_training(&dataset.graph, &dataset.attributes, config.validation, seed).unwrap();
+        let attributes = &dataset.attributes;
+        let fit = Fit { split: &split, attributes, config: &config, seed, checkpoints: None };
+        Model::new(&dataset, &fit.run(&mut Silent).unwrap(), &config, "default", seed)
+    }
+
+    #[test]
+    fn a_model_is_read_as_it_was_written_under_any_settings_and_seed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        for settings in [&["width=20"][..], &["width=5", "hidden=[7,9]", "bias=true", "similarity=dot"]] {
+            for seed in [3, u64::MAX] {
+                let model = trained(settings, seed);
+                model.save(&path).unwrap();
+                let read = Model::open(&path).unwrap();
+                assert_eq!(read.summary, model.summary);
+                assert_eq!(read.embeddings, model.embeddings);
+                let new = Attributes::from_rows(12, &[vec![(1, 1.0)], vec![]]).unwrap();
+                assert_eq!(read.embed(&new), model.embed(&new));
+            }
+        }
     }
 }
