@@ -258,10 +258,12 @@ def main():
 
     # Moments of rows that are no longer touched decay into denormals, which would slow the dense Adam down.
     torch.set_flush_denormal(True)
-    rows = list(measure(options))
+    rows = []
+    for row in measure(options):
+        rows.append(row)
+        if options.output:
+            write(rows, options)
     print(table(rows))
-    if options.output:
-        write(rows, options)
 
 
 if __name__ == "__main__":
