@@ -64,6 +64,8 @@ def arguments():
                         help="how often to repeat a measurement that other processes disturbed: two threads that wait for "
                              "each other suffer most, which is unfair to PyTorch")
     parser.add_argument("--no-compile", action="store_true", help="do not try torch.compile")
+    parser.add_argument("--no-own-gradient", action="store_true",
+                        help="leave out the variant whose backward pass is written by hand: PyTorch's own operations only")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("DEAL_DATA", REPOSITORY.parent / "shared/data")))
     parser.add_argument("--output", type=Path, help="folder for rows.csv and summary.md")
     return parser.parse_args()
@@ -138,7 +140,8 @@ class PyTorch:
         self.steps = options.steps
         self.make_trainer = pytorch_peer.Trainer
         self.variant = pytorch_peer.fastest_variant(
-            *self.setting, threads=options.threads, try_compile=not options.no_compile, report=self.report)
+            *self.setting, threads=options.threads, try_compile=not options.no_compile,
+            own_gradient=not options.no_own_gradient, report=self.report)
 
     @staticmethod
     def report(field, timings):

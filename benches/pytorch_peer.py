@@ -314,9 +314,9 @@ class Trainer:
         return torch.stack(losses), milliseconds
 
 
-def fastest_variant(graph, encoder, batch, width, *, threads, try_compile, report):
+def fastest_variant(graph, encoder, batch, width, *, threads, try_compile, own_gradient, report):
     """Settles one field of the variant after the other, each by the best of a few short and interleaved runs."""
-    products = ["bag", "bag, own gradient", "sparse matrix"]
+    products = ["bag", *(["bag, own gradient"] if own_gradient else []), "sparse matrix"]
     if 4 * graph.node_count * graph.attribute_count <= DENSE_LIMIT_BYTES:
         products.append("dense matrix")
     variant = Variant(threads=threads)

@@ -80,7 +80,7 @@ fn features(case: &Value, dense: bool) -> Features {
         for (row, entries) in rows.iter().enumerate() {
             entries.iter().for_each(|&(column, value)| matrix.row_mut(row)[column as usize] = value);
         }
-        Features::Dense(matrix)
+        Features::Dense(std::sync::Arc::new(matrix))
     } else {
         Features::Sparse(SparseRows::new(&Attributes::from_rows(width, &rows).unwrap(), Scaling::Raw))
     }

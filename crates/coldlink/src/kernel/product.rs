@@ -12,6 +12,42 @@ pub enum Left<'a, T: Real> {
     Plain(&'a Matrix<T>),
     /// Aᵀ.
     Transposed(&'a Matrix<T>),
+    /// Some rows of A, in this order.
+    Rows(&'a Matrix<T>, &'a [u32]),
+    /// Their transpose.
+    TransposedRows(&'a Matrix<T>, &'a [u32]),
+}
+
+impl<'a, T: Real> Left<'a, T> {
+    /// Its numbers of rows and of columns, which are the terms of each sum.
+    fn size(&self) -> (usize, usize) {
+        match self {
+            Left::Plain(matrix) => (matrix.rows(), matrix.columns()),
+            Left::Transposed(matrix) => (matrix.columns(), matrix.rows()),
+            Left::Rows(matrix, rows) => (rows.len(), matrix.columns()),
+            Left::TransposedRows(matrix, rows) => (matrix.columns(), rows.len()),
+        }
+    }
+
+    fn matrix(&self) -> &'a Matrix<T> {
+        match self {
+            Left::Plain(matrix) | Left::Transposed(matrix) => matrix,
+            Left::Rows(matrix, _) | Left::TransposedRows(matrix, _) => matrix,
+        }
+    }
+
+    fn is_transposed(&self) -> bool {
+        matches!(self, Left::Transposed(_) | Left::TransposedRows(..))
+    }
+
+    /// The row of A that stands at `place`.
+    #[inline(always)]
+    fn row(&self, place: usize) -> usize {
+        match self {
+            Left::Plain(_) | Left::Transposed(_) => place,
+            Left::Rows(_, rows) | Left::TransposedRows(_, rows) => rows[place] as usize,
+        }
+    }
 }
 
 /// Rows of the result that one task computes: whole tiles, a few hundred microseconds at most.
@@ -23,10 +59,7 @@ const TERMS: usize = 256;
 
 /// `out = left · right`, on all threads; `out` has the rows of `left` and the columns of `right`.
 pub fn product<T: Real>(left: Left<'_, T>, right: &Matrix<T>, out: &mut Matrix<T>) {
-    let (rows, terms) = match left {
-        Left::Plain(matrix) => (matrix.rows(), matrix.columns()),
-        Left::Transposed(matrix) => (matrix.columns(), matrix.rows()),
-    };
+    let (rows, terms) = left.size();
     assert_eq!(terms, right.rows(), "the factors do not fit");
     assert_eq!((out.rows(), out.columns()), (rows, right.columns()), "the result does not fit");
     let width = out.row_chunks();
@@ -49,11 +82,12 @@ struct Strip<'a, T: Real> {
     out: &'a mut [Chunk<T>],
 }
 
-/// Where the tile at hand finds its factors: `left[row * row_step + term * term_step]`.
-struct Factors<T> {
-    left: *const T,
-    row_step: usize,
-    term_step: usize,
+/// Where the tile at hand finds its factors. Of the left one, `starts` has where each row of the tile begins, or, where it is
+/// transposed, where each term does.
+struct Factors<'a, T> {
+    starts: &'a [*const T],
+    /// Where the tile's first row stands within a term, where the left factor is transposed.
+    offset: Option<usize>,
     right: *const Chunk<T>,
     width: usize,
     terms: usize,
@@ -65,36 +99,44 @@ impl<T: Real> Kernel<T> for Strip<'_, T> {
     #[inline(always)]
     fn on<S: Simd<Scalar = T>>(self, simd: S) {
         let rows = self.out.len() / self.width;
-        let (numbers, row_step, term_step) = match self.left {
-            Left::Plain(matrix) => (T::flat(matrix.chunks()), matrix.row_chunks() * super::LANES, 1),
-            Left::Transposed(matrix) => (T::flat(matrix.chunks()), 1, matrix.row_chunks() * super::LANES),
-        };
         if self.terms == 0 {
             self.out.fill(Chunk([T::ZERO; super::LANES]));
             return;
         }
-        let last = (self.first_row + rows - 1) * row_step + (self.terms - 1) * term_step;
-        assert!(last < numbers.len() && self.terms * self.width <= self.right.len());
+        let (matrix, transposed) = (self.left.matrix(), self.left.is_transposed());
+        assert!(self.terms * self.width <= self.right.len());
+        let across = if transposed { self.first_row + rows } else { self.terms };
+        assert!(across <= matrix.row_chunks() * super::LANES);
+        let mut starts = [std::ptr::null(); TERMS];
         for first_term in (0..self.terms).step_by(TERMS) {
             let terms = TERMS.min(self.terms - first_term);
+            if transposed {
+                for (term, start) in starts[..terms].iter_mut().enumerate() {
+                    *start = T::flat(matrix.chunk_row(self.left.row(first_term + term))).as_ptr();
+                }
+            } else {
+                for (row, start) in starts[..rows].iter_mut().enumerate() {
+                    let row = T::flat(matrix.chunk_row(self.left.row(self.first_row + row)));
+                    *start = row[first_term..].as_ptr();
+                }
+            }
             let mut column = 0;
             while column < self.width {
                 let wide = S::TILE.min(self.width - column);
                 for row in (0..rows).step_by(TILE_ROWS) {
-                    let start = (self.first_row + row) * row_step + first_term * term_step;
-                    // SAFETY: the assertion above holds for the last row and term, hence for every one that a tile
-                    // reads; a tile writes `TILE_ROWS` rows at most, and `high` never goes beyond `rows`.
+                    let high = TILE_ROWS.min(rows - row);
+                    // SAFETY: each start is that of a row of the left factor, and the assertions above hold for the last
+                    // number that is read of it and for the last chunk of the right factor; a tile writes `high` rows,
+                    // which never go beyond `rows`.
                     unsafe {
-                        let factors = Factors {
-                            left: numbers.as_ptr().add(start),
-                            row_step,
-                            term_step,
-                            right: self.right.as_ptr().add(first_term * self.width + column),
-                            width: self.width,
-                            terms,
+                        let (starts, offset) = if transposed {
+                            (&starts[..terms], Some(self.first_row + row))
+                        } else {
+                            (&starts[row..row + high], None)
                         };
+                        let right = self.right.as_ptr().add(first_term * self.width + column);
+                        let factors = Factors { starts, offset, right, width: self.width, terms };
                         let out = self.out.as_mut_ptr().add(row * self.width + column);
-                        let high = TILE_ROWS.min(rows - row);
                         tile_of(simd, (high, wide), &factors, out, first_term > 0);
                     }
                 }
@@ -110,7 +152,7 @@ impl<T: Real> Kernel<T> for Strip<'_, T> {
 unsafe fn tile_of<S: Simd>(
     simd: S,
     (high, wide): (usize, usize),
-    factors: &Factors<S::Scalar>,
+    factors: &Factors<'_, S::Scalar>,
     out: *mut Chunk<S::Scalar>,
     add: bool,
 ) {
@@ -130,7 +172,7 @@ unsafe fn tile_of<S: Simd>(
 unsafe fn tile_of_width<S: Simd, const WIDE: usize>(
     simd: S,
     high: usize,
-    factors: &Factors<S::Scalar>,
+    factors: &Factors<'_, S::Scalar>,
     out: *mut Chunk<S::Scalar>,
     add: bool,
 ) {
@@ -154,7 +196,7 @@ unsafe fn tile_of_width<S: Simd, const WIDE: usize>(
 #[inline(always)]
 unsafe fn tile<S: Simd, const HIGH: usize, const WIDE: usize>(
     simd: S,
-    factors: &Factors<S::Scalar>,
+    factors: &Factors<'_, S::Scalar>,
     out: *mut Chunk<S::Scalar>,
     add: bool,
 ) {
@@ -167,25 +209,44 @@ unsafe fn tile<S: Simd, const HIGH: usize, const WIDE: usize>(
                 }
             }
         }
-        let (mut left, mut right) = (factors.left, factors.right);
-        for _ in 0..factors.terms {
-            let mut chunks = [simd.splat(S::Scalar::ZERO); WIDE];
-            for (column, chunk) in chunks.iter_mut().enumerate() {
-                *chunk = simd.load(&*right.add(column));
+        let mut right = factors.right;
+        if let Some(offset) = factors.offset {
+            for start in factors.starts {
+                let start = start.add(offset);
+                add_term::<S, HIGH, WIDE>(simd, std::array::from_fn(|row| *start.add(row)), right, &mut sums);
+                right = right.wrapping_add(factors.width);
             }
-            for (row, sums) in sums.iter_mut().enumerate() {
-                let factor = simd.splat(*left.add(row * factors.row_step));
-                for (sum, chunk) in sums.iter_mut().zip(chunks) {
-                    *sum = simd.mul_add(factor, chunk, *sum);
-                }
+        } else {
+            let starts: [*const S::Scalar; HIGH] = std::array::from_fn(|row| *factors.starts.get_unchecked(row));
+            for term in 0..factors.terms {
+                add_term::<S, HIGH, WIDE>(simd, starts.map(|start| *start.add(term)), right, &mut sums);
+                right = right.wrapping_add(factors.width);
             }
-            left = left.wrapping_add(factors.term_step);
-            right = right.wrapping_add(factors.width);
         }
         for (row, sums) in sums.iter().enumerate() {
             for (column, &sum) in sums.iter().enumerate() {
                 simd.store(&mut *out.add(row * factors.width + column), sum);
             }
+        }
+    }
+}
+
+/// Adds the products of one column of the left factor and one row of the right one.
+///
+/// # Safety
+/// `right` must point to `WIDE` chunks.
+#[inline(always)]
+unsafe fn add_term<S: Simd, const HIGH: usize, const WIDE: usize>(
+    simd: S,
+    left: [S::Scalar; HIGH],
+    right: *const Chunk<S::Scalar>,
+    sums: &mut [[S::Vector; WIDE]; HIGH],
+) {
+    let chunks: [S::Vector; WIDE] = std::array::from_fn(|column| simd.load(unsafe { &*right.add(column) }));
+    for (sums, factor) in sums.iter_mut().zip(left) {
+        let factor = simd.splat(factor);
+        for (sum, chunk) in sums.iter_mut().zip(chunks) {
+            *sum = simd.mul_add(factor, chunk, *sum);
         }
     }
 }
@@ -202,7 +263,20 @@ mod tests {
     fn check(rows: usize, terms: usize, columns: usize) {
         let (a, b) = (sample(rows, terms, 1), sample(terms, columns, 5));
         let transposed = a.transposed();
-        for left in [Left::Plain(&a), Left::Transposed(&transposed)] {
+        // The same rows in a larger matrix, back to front.
+        let backwards = |matrix: &Matrix<f32>| {
+            let (rows, columns) = (matrix.rows(), matrix.columns());
+            let places: Vec<u32> = (0..rows).map(|row| 2 * (rows - 1 - row) as u32).collect();
+            let large = Matrix::from_fn(2 * rows, columns, |row, column| matrix.row(rows - 1 - row / 2)[column]);
+            (large, places)
+        };
+        let (some, some_transposed) = (backwards(&a), backwards(&transposed));
+        for left in [
+            Left::Plain(&a),
+            Left::Transposed(&transposed),
+            Left::Rows(&some.0, &some.1),
+            Left::TransposedRows(&some_transposed.0, &some_transposed.1),
+        ] {
             let width = columns.div_ceil(super::super::LANES);
             struct Whole<'a>(Strip<'a, f32>);
             impl Kernel<f32> for Whole<'_> {

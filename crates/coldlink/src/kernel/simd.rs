@@ -4,10 +4,11 @@
 use std::fmt::Debug;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{Cpu, Entry};
+use super::{Cpu, Entry, Matrix};
 
 /// Numbers in a [`Chunk`].
 pub const LANES: usize = 16;
@@ -53,6 +54,8 @@ pub trait Real:
     fn sqrt(self) -> Self;
     /// Exponential.
     fn exp(self) -> Self;
+    /// A matrix of `f32` as one of these numbers; the same one where they are the same.
+    fn shared(matrix: &Arc<Matrix<f32>>) -> Arc<Matrix<Self>>;
     /// An entry, in the form that is stored fastest.
     #[inline(always)]
     fn entry(index: u32, weight: Self) -> Entry<Self> {
@@ -148,6 +151,10 @@ macro_rules! real {
 impl Real for f32 {
     real!(f32);
 
+    fn shared(matrix: &Arc<Matrix<f32>>) -> Arc<Matrix<f32>> {
+        Arc::clone(matrix)
+    }
+
     /// One store of eight bytes instead of two of four: scattered stores wait in a queue that is short.
     #[cfg(target_endian = "little")]
     #[inline(always)]
@@ -171,6 +178,10 @@ impl Real for f32 {
 
 impl Real for f64 {
     real!(f64);
+
+    fn shared(matrix: &Arc<Matrix<f32>>) -> Arc<Matrix<f64>> {
+        Arc::new(Matrix::from_fn(matrix.rows(), matrix.columns(), |row, column| matrix.row(row)[column].into()))
+    }
 
     #[inline]
     fn run<K: Kernel<f64>>(kernel: K) -> K::Output {

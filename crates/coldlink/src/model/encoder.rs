@@ -123,10 +123,8 @@ impl<T: Real> AttributeEncoder<T> {
             let out = &mut after[0];
             out.resize_rows(nodes);
             let weights = &layer.weights.weights;
-            match (before.last(), inputs) {
-                (Some(before), _) => product(Left::Plain(before), weights, out),
-                (None, Inputs::Dense(rows)) => product(Left::Plain(rows), weights, out),
-                (None, Inputs::Sparse { .. }) => {}
+            if let Some(left) = before.last().map(Left::Plain).or_else(|| inputs.dense(false)) {
+                product(left, weights, out);
             }
             let sparse = match inputs {
                 Inputs::Sparse { rows, .. } if index == 0 => Some(rows),
@@ -236,17 +234,16 @@ fn update_weights<T: Real>(
     gradient: &Matrix<T>,
     adam: &AdamStep<T>,
 ) {
-    let left = match (before, inputs) {
-        (Some(before), _) => before,
-        (None, Inputs::Dense(rows)) => rows,
-        (None, Inputs::Sparse { columns, touched, .. }) => {
-            return update_rows(touched, &mut weights.weights, &mut weights.moments, &|task| {
+    let Some(left) = before.map(Left::Transposed).or_else(|| inputs.dense(true)) else {
+        if let Inputs::Sparse { columns, touched, .. } = inputs {
+            update_rows(touched, &mut weights.weights, &mut weights.moments, &|task| {
                 T::run(UpdateFromColumns { task, columns, gradient: gradient.chunks(), adam });
             });
         }
+        return;
     };
     let mut sums = Matrix::zeros(weights.weights.rows(), weights.weights.columns());
-    product(Left::Transposed(left), gradient, &mut sums);
+    product(left, gradient, &mut sums);
     let all: Vec<u32> = (0..weights.weights.rows() as u32).collect();
     update_rows(&all, &mut weights.weights, &mut weights.moments, &|task| {
         T::run(UpdateFromRows { task, rows: sums.chunks(), adam });

@@ -1,5 +1,7 @@
 //! The attributes of a batch's nodes, in the forms that the encoder multiplies with.
 
+use std::sync::Arc;
+
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
@@ -8,10 +10,10 @@ use super::Dropout;
 use crate::config::Scaling;
 use crate::graph::{Attributes, NodeId};
 use crate::kernel::{
-    Entry, LANES, Matrix, ROWS_PER_TASK, Real, keep_at_random, kept_share, prefetch, prefetch_to_write, threshold,
+    Entry, LANES, Left, Matrix, ROWS_PER_TASK, Real, keep_at_random, kept_share, prefetch, prefetch_to_write, threshold,
 };
 
-/// From this density on, the dense product is faster than the sparse one; measured by `cargo bench --bench kernels`.
+/// From this density on, the dense product is faster than the sparse one; measured by `train_speed --form sparse` on Photo, where both take as long.
 const DENSE_FROM: f64 = 0.25;
 /// Rows that are asked for before they are needed.
 const ROWS_AHEAD: usize = 6;
@@ -24,7 +26,7 @@ pub enum Features {
     /// Few entries a row.
     Sparse(SparseRows),
     /// Many.
-    Dense(Matrix<f32>),
+    Dense(Arc<Matrix<f32>>),
 }
 
 impl Features {
@@ -32,7 +34,7 @@ impl Features {
     pub fn new(attributes: &Attributes, scaling: Scaling) -> Self {
         let bytes = attributes.rows() * attributes.width().next_multiple_of(LANES) * 4;
         if attributes.density() >= DENSE_FROM && bytes <= DENSE_BYTES {
-            Features::Dense(dense(attributes, scaling))
+            Features::Dense(Arc::new(dense(attributes, scaling)))
         } else {
             Features::Sparse(SparseRows::new(attributes, scaling))
         }
@@ -114,8 +116,15 @@ pub enum Inputs<T: Real> {
         /// Scratch of the counting sort, zero between uses.
         counts: Vec<u32>,
     },
-    /// A row per node.
-    Dense(Matrix<T>),
+    /// Rows of a matrix.
+    Dense {
+        /// All nodes' rows.
+        all: Arc<Matrix<T>>,
+        /// Whose rows are meant.
+        nodes: Vec<NodeId>,
+        /// These rows after dropout, where there is any.
+        dropped: Option<Matrix<T>>,
+    },
 }
 
 /// Lists of entries, one after the other.
@@ -162,7 +171,7 @@ impl<T: Real> Inputs<T> {
     /// Room for inputs of these features.
     pub fn new(features: &Features) -> Self {
         match features {
-            Features::Dense(matrix) => Inputs::Dense(Matrix::zeros(0, matrix.columns())),
+            Features::Dense(matrix) => Inputs::Dense { all: T::shared(matrix), nodes: Vec::new(), dropped: None },
             Features::Sparse(all) => Inputs::Sparse {
                 rows: Lists::empty(),
                 columns: Lists::empty(),
@@ -172,10 +181,31 @@ impl<T: Real> Inputs<T> {
         }
     }
 
+    /// Dense rows as the left factor of a product, or transposed; `None` where they are sparse.
+    pub(super) fn dense(&self, transposed: bool) -> Option<Left<'_, T>> {
+        match (self, transposed) {
+            (Inputs::Dense { dropped: Some(rows), .. }, false) => Some(Left::Plain(rows)),
+            (Inputs::Dense { dropped: Some(rows), .. }, true) => Some(Left::Transposed(rows)),
+            (Inputs::Dense { all, nodes, .. }, false) => Some(Left::Rows(all, nodes)),
+            (Inputs::Dense { all, nodes, .. }, true) => Some(Left::TransposedRows(all, nodes)),
+            (Inputs::Sparse { .. }, _) => None,
+        }
+    }
+
     /// Takes up the attributes of `nodes`. `features` must be those it was made for.
     pub fn gather(&mut self, features: &Features, nodes: &[NodeId], dropout: Option<Dropout>, columns: Columns) {
         match (self, features) {
-            (Inputs::Dense(matrix), Features::Dense(all)) => gather_dense(matrix, all, nodes, dropout),
+            (Inputs::Dense { all, nodes: own, dropped }, Features::Dense(_)) => {
+                own.clear();
+                own.extend_from_slice(nodes);
+                match dropout.filter(|dropout| dropout.attributes > 0.0) {
+                    Some(dropout) => {
+                        let room = dropped.get_or_insert_with(|| Matrix::zeros(0, all.columns()));
+                        gather_dense(room, all, nodes, dropout);
+                    }
+                    None => *dropped = None,
+                }
+            }
             (Inputs::Sparse { rows, columns: lists, touched, counts }, Features::Sparse(all)) => {
                 gather_sparse(rows, all, nodes, dropout);
                 transpose(rows, columns, lists, touched, counts);
@@ -185,19 +215,14 @@ impl<T: Real> Inputs<T> {
     }
 }
 
-fn gather_dense<T: Real>(out: &mut Matrix<T>, all: &Matrix<f32>, nodes: &[NodeId], dropout: Option<Dropout>) {
+fn gather_dense<T: Real>(out: &mut Matrix<T>, all: &Matrix<T>, nodes: &[NodeId], dropout: Dropout) {
     out.resize_rows(nodes.len());
-    let dropout = dropout.filter(|dropout| dropout.attributes > 0.0);
     let width = out.row_chunks();
     let tasks = out.chunks_mut().par_chunks_mut(ROWS_PER_TASK * width).zip(nodes.par_chunks(ROWS_PER_TASK));
     tasks.enumerate().for_each(|(task, (rows, nodes))| {
         for (index, (row, &node)) in rows.chunks_exact_mut(width).zip(nodes).enumerate() {
-            for (out, chunk) in row.iter_mut().zip(all.chunk_row(node as usize)) {
-                out.0 = chunk.0.map(|value| T::of(f64::from(value)));
-            }
-            if let Some(dropout) = dropout {
-                keep_at_random(row, dropout.attributes, dropout.seed(0, task * ROWS_PER_TASK + index));
-            }
+            row.copy_from_slice(all.chunk_row(node as usize));
+            keep_at_random(row, dropout.attributes, dropout.seed(0, task * ROWS_PER_TASK + index));
         }
     });
 }
