@@ -2,7 +2,8 @@
 //!
 //!     cargo run --release -p coldlink --example scale
 //!
-//! Prints milliseconds per step of both, their ratio, and the process's peak memory.
+//! Prints milliseconds per step of both and their ratio, for the default preset and for weights by distance, and the process's
+//! peak memory.
 
 use std::time::Instant;
 
@@ -75,19 +76,12 @@ fn peak_megabytes() -> Option<f64> {
     line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kilobytes| kilobytes / 1000.0)
 }
 
-fn main() {
-    let settings: Vec<String> = std::env::args().skip(1).collect();
-    let base = ["width=64", "batch=2048", "beta=1.0", "steps=1000000"].map(str::to_owned);
-    let config = base.iter().chain(&settings).try_fold(Config::default(), |config, setting| config.set(setting));
-    let config = config.unwrap_or_else(|error| {
-        eprintln!("{error}");
-        std::process::exit(2)
-    });
-    let sizes = [100_000, 1_000_000];
-    let worlds = sizes.map(World::generate);
+/// Milliseconds per step on each world, measured in turn.
+fn measure(worlds: &[World; 2], config: &Config) -> [f64; 2] {
     let features = worlds.each_ref().map(|world| Features::new(&world.attributes, config.scaling));
-    let [small, large] = [0, 1].map(|index| Trainer::new(worlds[index].view(), &features[index], &config, 1));
-    let mut trainers = [small.expect("there are links"), large.expect("there are links")];
+    let trainer =
+        |index: usize| Trainer::new(worlds[index].view(), &features[index], config, 1).expect("there are links");
+    let mut trainers = [trainer(0), trainer(1)];
     let mut milliseconds = [Vec::new(), Vec::new()];
     for _ in 0..ROUNDS {
         for (trainer, milliseconds) in trainers.iter_mut().zip(&mut milliseconds) {
@@ -97,16 +91,21 @@ fn main() {
             milliseconds.push(1e3 * started.elapsed().as_secs_f64() / STEPS_PER_ROUND as f64);
         }
     }
-    let [small, large] = milliseconds.map(median);
-    for (world, milliseconds) in worlds.iter().zip([small, large]) {
-        println!(
-            "{:>9} nodes {:>9} links {:>9} attribute values: {milliseconds:.3} ms a step of {} pairs",
-            world.graph.nodes(),
-            world.graph.links(),
-            world.attributes.entries(),
-            trainers[0].pairs(),
-        );
+    milliseconds.map(median)
+}
+
+fn main() {
+    let worlds = [100_000, 1_000_000].map(World::generate);
+    for world in &worlds {
+        let (nodes, links, values) = (world.graph.nodes(), world.graph.links(), world.attributes.entries());
+        println!("{nodes:>9} nodes, {links:>8} links, {values:>8} attribute values");
     }
-    println!("ratio {:.3}", large / small);
+    let base = ["width=64", "batch=2048", "steps=1000000"];
+    for settings in [&[][..], &["beta=1.0", "distance_bound=2"], &["beta=1.0", "distance_bound=3"]] {
+        let config = base.iter().chain(settings).try_fold(Config::default(), |config, setting| config.set(setting));
+        let [small, large] = measure(&worlds, &config.expect("known settings"));
+        let name = if settings.is_empty() { "preset default".to_owned() } else { settings.join(" ") };
+        println!("{name}: {small:.3} ms and {large:.3} ms a step of 2048 pairs, ratio {:.3}", large / small);
+    }
     println!("peak memory {:.0} MB, both graphs together", peak_megabytes().unwrap_or(f64::NAN));
 }

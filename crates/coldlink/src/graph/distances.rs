@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use rayon::prelude::*;
 
 use super::{Graph, NodeId};
+use crate::kernel::prefetch;
 
 /// Up to this many nodes, all distances are kept as bytes: 64 MiB, and one look-up per pair.
 const TABLE_NODES: usize = 8_192;
@@ -28,9 +29,35 @@ enum Means {
 /// Marks of one search; an old search's marks are never mistaken for a new one's.
 struct Scratch {
     marks: Vec<u32>,
+    filters: [Filter; 2],
     round: u32,
     frontiers: [Vec<NodeId>; 2],
     next: Vec<NodeId>,
+}
+
+/// Words of a [`Filter`]: small enough for the nearest cache, wide enough for the few hundred nodes near an end.
+const FILTER_WORDS: usize = 64;
+
+/// Which nodes a side may have reached. Most have not been, and that is told without a look at the marks of all nodes.
+#[derive(Clone, Copy)]
+struct Filter([u64; FILTER_WORDS]);
+
+impl Filter {
+    fn place(node: NodeId) -> (usize, u64) {
+        // Fibonacci hashing: neighbours with near numbers fall far apart.
+        let hash = node.wrapping_mul(0x9E37_79B1) >> 20;
+        ((hash / 64) as usize, 1 << (hash % 64))
+    }
+
+    fn add(&mut self, node: NodeId) {
+        let (word, bit) = Self::place(node);
+        self.0[word] |= bit;
+    }
+
+    fn may_have(&self, node: NodeId) -> bool {
+        let (word, bit) = Self::place(node);
+        self.0[word] & bit != 0
+    }
 }
 
 impl<'g> Distances<'g> {
@@ -100,7 +127,8 @@ fn lock(scratch: &Mutex<Vec<Scratch>>) -> std::sync::MutexGuard<'_, Vec<Scratch>
 
 impl Scratch {
     fn new(nodes: usize) -> Self {
-        Scratch { marks: vec![0; nodes], round: 0, frontiers: Default::default(), next: Vec::new() }
+        let filters = [const { Filter([0; FILTER_WORDS]) }; 2];
+        Scratch { marks: vec![0; nodes], filters, round: 0, frontiers: Default::default(), next: Vec::new() }
     }
 
     /// Breadth first from both ends, a level at a time, from the side with fewer nodes to go on from. The ends must be
@@ -114,6 +142,8 @@ impl Scratch {
             self.frontiers[side].clear();
             self.frontiers[side].push(end);
             self.marks[end as usize] = self.mark(side);
+            self.filters[side] = Filter([0; FILTER_WORDS]);
+            self.filters[side].add(end);
         }
         let mut distance = 0;
         while distance < bound {
@@ -142,6 +172,7 @@ impl Scratch {
     /// One level further on one side; whether it met the other.
     fn advance(&mut self, graph: &Graph, side: usize) -> bool {
         let (own, other) = (self.mark(side), self.mark(1 - side));
+        self.fetch_rows(graph, side);
         self.next.clear();
         for &node in &self.frontiers[side] {
             for &neighbor in graph.neighbors(node) {
@@ -151,6 +182,7 @@ impl Scratch {
                 }
                 if *mark != own {
                     *mark = own;
+                    self.filters[side].add(neighbor);
                     self.next.push(neighbor);
                 }
             }
@@ -163,9 +195,18 @@ impl Scratch {
 impl Scratch {
     /// Whether one level further on one side would meet the other; leaves no marks.
     fn meets(&self, graph: &Graph, side: usize) -> bool {
-        let other = self.mark(1 - side);
-        let reached = |&node: &NodeId| graph.neighbors(node).iter().any(|&next| self.marks[next as usize] == other);
-        self.frontiers[side].iter().any(reached)
+        let (other, filter) = (self.mark(1 - side), &self.filters[1 - side]);
+        self.fetch_rows(graph, side);
+        let is_met = |&next: &NodeId| filter.may_have(next) && self.marks[next as usize] == other;
+        self.frontiers[side].iter().any(|&node| graph.neighbors(node).iter().any(is_met))
+    }
+
+    /// Asks for the rows of a side's nodes before the first of them is read: on a large graph each is far away.
+    fn fetch_rows(&self, graph: &Graph, side: usize) {
+        if self.frontiers[side].len() > 1 {
+            self.frontiers[side].iter().for_each(|&node| prefetch(&graph.offsets()[node as usize..][..1]));
+            self.frontiers[side].iter().for_each(|&node| prefetch(graph.neighbors(node)));
+        }
     }
 }
 
