@@ -24,8 +24,8 @@ fn plain_instructions_can_be_forced() {
     assert!(folder.exists("plain.model"));
 }
 
-/// Settings under which training takes a second or two, and checkpoints come often.
-const SLOW: &str = "--set width=32 --set batch=512 --set steps=1500 --set patience=0 --set validate_every=100 -q";
+/// Settings under which training takes seconds even on a fast machine, and checkpoints come often.
+const SLOW: &str = "--set width=32 --set batch=512 --set steps=6000 --set patience=0 --set validate_every=100 -q";
 const OFTEN: &str = "--checkpoint kept --every 20";
 
 fn start(folder: &Folder, words: &str) -> Child {
@@ -77,7 +77,7 @@ fn a_run_that_is_killed_again_and_again_ends_with_the_same_bits() {
         let resume = if folder.exists("kept/training.checkpoint") { "--resume" } else { "" };
         let mut child = start(&folder, &format!("{OFTEN} {resume}"));
         // Later each time, so that it gets somewhere on any machine: into the final fit, and to the end.
-        std::thread::sleep(Duration::from_millis(150 + 50 * kills));
+        std::thread::sleep(Duration::from_millis(100 + 50 * kills));
         child.kill().unwrap();
         let done = child.wait_with_output().unwrap();
         let code = done.status.code();
