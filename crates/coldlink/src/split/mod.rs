@@ -34,7 +34,7 @@ pub(crate) use view::Stage;
 
 use crate::graph::{Attributes, Dataset, Graph, NodeId};
 
-/// Which test set is made; see `docs/evaluation.md` for each in detail.
+/// Which test set is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// The split of Graph2Gauss that the paper's authors used.
