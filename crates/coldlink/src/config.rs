@@ -31,6 +31,12 @@ pub struct Config {
     pub normalised_table: bool,
     /// How two embeddings are compared.
     pub similarity: Similarity,
+    /// What is made small in training.
+    pub loss: Loss,
+    /// What similarities are divided by in the softmax loss.
+    pub temperature: f64,
+    /// Nodes drawn for each batch of the softmax loss, which every linked pair is compared with.
+    pub negatives: usize,
     /// γ of φ₁ (Eq. 5), for unlinked pairs.
     pub gamma1: f64,
     /// b of φ₁.
@@ -51,9 +57,10 @@ pub struct Config {
     pub theta: [f64; 3],
     /// Weights of the scores z_s·z_s, z_a·z_a and z_s·z_a (Eq. 10).
     pub lambda: [f64; 3],
-    /// Pairs in a batch: a number of pairs, or a share (with a decimal point) of the seen nodes.
+    /// Pairs in a batch: a number of pairs, or a share (with a decimal point) of the seen nodes. Under the softmax loss all of
+    /// them are linked.
     pub batch: BatchSize,
-    /// Share of linked pairs in a batch.
+    /// Share of linked pairs in a batch of the pair-wise loss.
     pub linked_share: f64,
     /// Steps at the most.
     pub steps: u64,
@@ -91,6 +98,16 @@ pub enum Similarity {
     Cosine,
     /// The inner product.
     Dot,
+}
+
+/// What is made small in training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Loss {
+    /// The ranking-motivated loss of linked and unlinked pairs (Eq. 4).
+    Pairs,
+    /// The cross-entropy of a linked pair's other end among nodes drawn uniformly, which the whole batch shares.
+    Softmax,
 }
 
 /// How the two encoders are aligned.
@@ -343,7 +360,13 @@ impl Config {
         within("width", self.width, "from 1 to 4096", (1..=4096).contains(&self.width))?;
         let hidden = self.hidden.iter().all(|width| (1..=16384).contains(width)) && self.hidden.len() <= 16;
         within("hidden", format!("{:?}", self.hidden), "up to 16 widths from 1 to 16384", hidden)?;
-        for (key, value) in [("gamma1", self.gamma1), ("gamma2", self.gamma2), ("learning_rate", self.learning_rate)] {
+        let positive = [
+            ("gamma1", self.gamma1),
+            ("gamma2", self.gamma2),
+            ("learning_rate", self.learning_rate),
+            ("temperature", self.temperature),
+        ];
+        for (key, value) in positive {
             within(key, value, "a finite number above 0", value > 0.0 && value.is_finite())?;
         }
         for (key, value) in [("b1", self.b1), ("b2", self.b2)] {
@@ -361,6 +384,9 @@ impl Config {
             let sound = values.iter().all(|v| v.is_finite() && *v >= 0.0) && values.iter().any(|v| *v > 0.0);
             within(key, format!("{values:?}"), "three numbers from 0 up, not all 0", sound)?;
         }
+        within("negatives", self.negatives, "from 1 to 65536", (1..=65_536).contains(&self.negatives))?;
+        let aligned = self.loss == Loss::Pairs || self.alignment == Alignment::Loose;
+        within("alignment", "tight", "loose where `loss` is softmax", aligned)?;
         within("steps", self.steps, "from 1 to 2147483647", (1..=i32::MAX as u64).contains(&self.steps))?;
         within("validate_every", self.validate_every, "at least 1", self.validate_every >= 1)?;
         within("distance_bound", self.distance_bound, "from 0 to 254", self.distance_bound <= 254)?;

@@ -1,7 +1,7 @@
 //! DEAL's hand-written gradients against PyTorch's autograd (`golden/deal_step.py`) and against finite differences.
 
 use coldlink::Config;
-use coldlink::config::{AdamRows, Alignment, Scaling, Similarity};
+use coldlink::config::{AdamRows, Alignment, Loss, Scaling, Similarity};
 use coldlink::graph::{Attributes, Graph};
 use coldlink::kernel::{Adam, AdamStep, Matrix, Moments, Real};
 use coldlink::model::{Columns, Deal, Dropout, Features, Inputs, Parameter, SparseRows};
@@ -262,7 +262,10 @@ fn random_problem(seed: u32, config: &Config, dense: bool) -> Problem<f64> {
     } else {
         Features::Sparse(SparseRows::new(&attributes, Scaling::Raw))
     };
-    let batch = Batch::new(&pairs, linked, weights, &mut [0; 64]);
+    let batch = match config.loss {
+        Loss::Pairs => Batch::new(&pairs, linked, weights, &mut [0; 64]),
+        Loss::Softmax => Batch::with_negatives(&pairs[..linked], &[3, 17, 0, 8, 12], &graph, &mut [0; 64]),
+    };
     Problem { model: Deal::new(nodes as usize, width as usize, config, u64::from(seed)), features, batch }
 }
 
@@ -316,4 +319,59 @@ fn gradients_are_those_of_the_loss_under_the_inner_product() {
     check_finite_differences("width=5 similarity=dot hidden=[6] normalised_table=true alignment=loose");
     check_finite_differences("width=5 similarity=dot hidden=[] normalised_table=true alignment=tight");
     check_finite_differences("width=5 similarity=dot hidden=[] normalised_table=false embedding_dropout=0.3");
+}
+
+#[test]
+fn gradients_are_those_of_the_softmax_loss() {
+    check_finite_differences("width=5 loss=softmax hidden=[] attribute_dropout=0.3 theta=[0.1,0.5,0.4]");
+    check_finite_differences("width=18 loss=softmax temperature=0.1 hidden=[7] bias=true hidden_dropout=0.2");
+    check_finite_differences("width=5 loss=softmax similarity=dot temperature=2.0 hidden=[] normalised_table=true");
+}
+
+/// Each term as its definition has it: −log of the true end's share among itself and the negatives that are not masked.
+#[test]
+fn the_softmax_loss_is_its_definition() {
+    for settings in [["similarity=cosine", "temperature=0.2"], ["similarity=dot", "temperature=3.0"]] {
+        let config = settings.iter().chain(&["loss=softmax", "width=7", "normalised_table=false"]);
+        let config = config.fold(Config::default(), |config, setting| config.set(setting).unwrap());
+        let problem = random_problem(1, &config, false);
+        let batch = &problem.batch;
+        let found = problem.model.losses(batch, &problem.inputs(None), None, &mut problem.model.workspace());
+        let rows = |node: u32| {
+            let (mut structure, mut attributes) = (vec![0.0; 7], vec![0.0; 7]);
+            structure.copy_from_slice(problem.model.structure.table.weights.row(node as usize));
+            let Features::Sparse(features) = &problem.features else { unreachable!() };
+            for entry in features.row(node) {
+                let weights = problem.model.attributes.layers[0].weights.weights.row(entry.index as usize);
+                attributes.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += f64::from(entry.weight) * weight);
+            }
+            if config.similarity == Similarity::Cosine {
+                for row in [&mut structure, &mut attributes] {
+                    let length = row.iter().map(|v| v * v).sum::<f64>().sqrt();
+                    row.iter_mut().filter(|_| length > 0.0).for_each(|v| *v /= length);
+                }
+            }
+            [structure, attributes]
+        };
+        let similarity = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / config.temperature;
+        let mut expected = [0.0; 4];
+        for (pair, ends) in batch.pairs.iter().enumerate() {
+            let [source, target] = ends.map(|place| rows(batch.nodes[place as usize]));
+            for (term, expected) in expected.iter_mut().enumerate() {
+                let score = |other: &[Vec<f64>; 2]| similarity(&source[term / 2], &other[term % 2]);
+                let own = score(&target);
+                let kept = (0..5).filter(|index| !batch.negatives.masked(pair).contains(index));
+                let others = kept.map(|index| batch.nodes[batch.negatives.places[index as usize] as usize]);
+                let all: f64 = others.map(|node| score(&rows(node)).exp()).sum::<f64>() + own.exp();
+                *expected += (all.ln() - own) / batch.pairs.len() as f64;
+            }
+        }
+        for (found, expected) in [
+            (found.structure, expected[0]),
+            (found.attributes, expected[3]),
+            (found.alignment, expected[1] + expected[2]),
+        ] {
+            assert!((found - expected).abs() < 1e-10, "{settings:?}: {found} {expected}");
+        }
+    }
 }

@@ -3,9 +3,10 @@
 use rayon::prelude::*;
 
 use super::encoder::Activations;
+use super::softmax::{Sides, SoftmaxLoss, SoftmaxSpace};
 use super::{AttributeEncoder, Dropout, Inputs, Layer, PairLoss, Parameter, StructureEncoder};
 use crate::Config;
-use crate::config::{AdamRows, Alignment, Similarity};
+use crate::config::{AdamRows, Alignment, Loss, Similarity};
 use crate::kernel::{
     Adam, AdamStep, Chunk, Entry, Kernel, Matrix, ROWS_PER_TASK, Real, Simd, dot, normalise, normalise_backward,
     prefetch, weighted_row_sum,
@@ -26,9 +27,16 @@ pub struct Deal<T: Real> {
     pub structure: StructureEncoder<T>,
     similarity: Similarity,
     alignment: Alignment,
-    loss: PairLoss,
+    objective: Objective,
     theta: [f64; 3],
     rows: AdamRows,
+}
+
+/// What is made small.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Objective {
+    Pairs(PairLoss),
+    Softmax(SoftmaxLoss),
 }
 
 /// The three terms of Eq. 9, not yet weighted, and their weighted sum.
@@ -56,6 +64,7 @@ pub struct Workspace<T: Real> {
     /// The derivative of the whole loss by each score.
     slopes: Vec<[T; 3]>,
     gradient: Matrix<T>,
+    softmax: SoftmaxSpace<T>,
 }
 
 impl<T: Real> Deal<T> {
@@ -66,7 +75,10 @@ impl<T: Real> Deal<T> {
             structure: StructureEncoder::new(nodes, config, seed),
             similarity: config.similarity,
             alignment: config.alignment,
-            loss: PairLoss::of(config),
+            objective: match config.loss {
+                Loss::Pairs => Objective::Pairs(PairLoss::of(config)),
+                Loss::Softmax => Objective::Softmax(SoftmaxLoss::of(config)),
+            },
             theta: config.theta,
             rows: config.adam,
         }
@@ -135,6 +147,7 @@ impl<T: Real> Deal<T> {
             scores: Vec::new(),
             slopes: Vec::new(),
             gradient: Matrix::zeros(0, self.width()),
+            softmax: SoftmaxSpace::new(self.width()),
         }
     }
 
@@ -150,6 +163,25 @@ impl<T: Real> Deal<T> {
         self.forward(batch, inputs, dropout, space);
         let nodes = batch.nodes.len();
         space.gradient.resize_rows(nodes);
+        match self.objective {
+            Objective::Pairs(_) => self.pair_gradients(batch, space),
+            Objective::Softmax(loss) => {
+                let sides = Sides {
+                    vectors: &space.vectors,
+                    inverse: (self.similarity == Similarity::Cosine).then_some(&space.inverse),
+                    structure: &mut space.gradient,
+                    attributes: self.attributes.gradient(&mut space.activations, nodes),
+                };
+                loss.backward(batch, &mut space.softmax, sides);
+            }
+        }
+        self.structure.update(&batch.nodes, &mut space.gradient, self.rows, adam);
+        self.attributes.backward(inputs, dropout, &mut space.activations, adam);
+    }
+
+    /// From the slopes of pairs to the gradients of both embeddings.
+    fn pair_gradients(&self, batch: &Batch, space: &mut Workspace<T>) {
+        let nodes = batch.nodes.len();
         let attribute_gradient = self.attributes.gradient(&mut space.activations, nodes);
         let width = space.vectors.row_chunks();
         let tasks = space.gradient.chunks_mut().par_chunks_mut(ROWS_PER_TASK * width);
@@ -170,8 +202,6 @@ impl<T: Real> Deal<T> {
                 });
             },
         );
-        self.structure.update(&batch.nodes, &mut space.gradient, self.rows, adam);
-        self.attributes.backward(inputs, dropout, &mut space.activations, adam);
     }
 
     /// The losses of a batch as the model stands.
@@ -188,13 +218,22 @@ impl<T: Real> Deal<T> {
 
     /// The losses of the batch whose scores a step has left behind.
     pub fn losses_of(&self, batch: &Batch, space: &Workspace<T>) -> Losses {
+        let [structure, attributes, alignment] = match self.objective {
+            Objective::Pairs(loss) => self.pair_losses(loss, batch, space),
+            Objective::Softmax(loss) => loss.losses(&space.softmax),
+        };
+        let total = self.theta[0] * structure + self.theta[1] * attributes + self.theta[2] * alignment;
+        Losses { structure, attributes, alignment, total }
+    }
+
+    fn pair_losses(&self, loss: PairLoss, batch: &Batch, space: &Workspace<T>) -> [f64; 3] {
         let mean = |term: usize| {
-            let loss = |(pair, scores): (usize, &[T; 3])| {
+            let weighted = |(pair, scores): (usize, &[T; 3])| {
                 let linked = pair < batch.linked;
                 let weight = if linked { 1.0 } else { f64::from(batch.weights[pair - batch.linked]) };
-                weight * self.loss.value(linked, scores[term].wide())
+                weight * loss.value(linked, scores[term].wide())
             };
-            space.scores.iter().enumerate().map(loss).sum::<f64>() / batch.pairs.len() as f64
+            space.scores.iter().enumerate().map(weighted).sum::<f64>() / batch.pairs.len() as f64
         };
         let alignment = match self.alignment {
             Alignment::Loose => mean(2),
@@ -206,9 +245,7 @@ impl<T: Real> Deal<T> {
                 -own.sum::<f64>() / batch.nodes.len() as f64
             }
         };
-        let (structure, attributes) = (mean(0), mean(1));
-        let total = self.theta[0] * structure + self.theta[1] * attributes + self.theta[2] * alignment;
-        Losses { structure, attributes, alignment, total }
+        [mean(0), mean(1), alignment]
     }
 
     fn forward(&self, batch: &Batch, inputs: &Inputs<T>, dropout: Option<Dropout>, space: &mut Workspace<T>) {
@@ -225,6 +262,15 @@ impl<T: Real> Deal<T> {
                 T::run(Vectors { model: self, batch, embeddings, first, vectors, inverse, width });
             },
         );
+        match self.objective {
+            Objective::Pairs(loss) => self.pair_slopes(loss, batch, space),
+            Objective::Softmax(loss) => loss.forward(batch, &space.vectors, &mut space.softmax),
+        }
+    }
+
+    /// The scores of pairs, and the loss's derivatives by them.
+    fn pair_slopes(&self, loss: PairLoss, batch: &Batch, space: &mut Workspace<T>) {
+        let width = space.vectors.row_chunks();
         space.scores.resize(batch.pairs.len(), [T::ZERO; 3]);
         space.slopes.resize(batch.pairs.len(), [T::ZERO; 3]);
         let theta = self.theta.map(|theta| T::of(theta / batch.pairs.len() as f64));
@@ -233,7 +279,7 @@ impl<T: Real> Deal<T> {
         let vectors = space.vectors.chunks();
         tasks.enumerate().for_each(|(task, (scores, slopes))| {
             let first = task * PAIRS_PER_TASK;
-            T::run(Scores { batch, first, vectors, width, cross, loss: &self.loss, theta, scores, slopes });
+            T::run(Scores { batch, first, vectors, width, cross, loss: &loss, theta, scores, slopes });
         });
     }
 }

@@ -75,8 +75,9 @@ impl SparseRows {
         SparseRows { width: attributes.width(), offsets: attributes.offsets().to_vec(), entries }
     }
 
+    /// The attributes of a node that are not zero.
     #[inline]
-    fn row(&self, node: NodeId) -> &[Entry<f32>] {
+    pub fn row(&self, node: NodeId) -> &[Entry<f32>] {
         let node = node as usize;
         &self.entries[self.offsets[node] as usize..self.offsets[node + 1] as usize]
     }

@@ -9,6 +9,7 @@ mod encoder;
 mod file;
 mod inputs;
 mod loss;
+mod softmax;
 mod structure;
 mod trained;
 

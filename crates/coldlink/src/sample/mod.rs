@@ -7,6 +7,6 @@ mod batch;
 mod random;
 mod sampler;
 
-pub use batch::{Batch, Incidence};
+pub use batch::{Batch, Incidence, Negatives};
 pub use random::{Purpose, seed_for, stream};
 pub use sampler::{SampleError, Sampler};

@@ -12,6 +12,8 @@ pub enum Purpose {
     Pairs = 2,
     /// Dropout.
     Dropout = 3,
+    /// Nodes that a batch's pairs are compared with.
+    Negatives = 4,
 }
 
 /// A seed that differs for each user seed, purpose and index.

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::{Batch, Purpose, stream};
 use crate::Config;
+use crate::config::Loss;
 use crate::graph::{Distances, Graph, NodeId};
 use crate::split::TrainView;
 
@@ -51,6 +52,8 @@ pub struct Sampler<'a> {
     distance_shift: u32,
     pairs: usize,
     linked: usize,
+    /// How many nodes the batch's pairs share as negatives; 0 where unlinked pairs are drawn instead.
+    negatives: usize,
     seed: u64,
 }
 
@@ -66,11 +69,16 @@ impl<'a> Sampler<'a> {
             return Err(SampleError::NoUnlinkedPair { seen: seen.len() });
         }
         let pairs = config.batch.pairs(seen.len());
-        let linked = ((config.linked_share * pairs as f64).round() as usize).clamp(1, pairs - 1);
-        let distances = (config.beta > 0.0).then(|| Distances::new(graph, config.distance_bound));
+        let share = ((config.linked_share * pairs as f64).round() as usize).clamp(1, pairs - 1);
+        let (linked, negatives) = match config.loss {
+            Loss::Pairs => (share, 0),
+            Loss::Softmax => (pairs, config.negatives.min(seen.len())),
+        };
+        let weighted = config.loss == Loss::Pairs && config.beta > 0.0;
+        let distances = weighted.then(|| Distances::new(graph, config.distance_bound));
         let rows = rows_of_entries(graph);
         let (beta, distance_shift) = (config.beta, config.distance_shift);
-        Ok(Sampler { graph, seen, rows, distances, beta, distance_shift, pairs, linked, seed })
+        Ok(Sampler { graph, seen, rows, distances, beta, distance_shift, pairs, linked, negatives, seed })
     }
 
     /// Pairs in a batch.
@@ -95,8 +103,18 @@ impl<'a> Sampler<'a> {
                 }
             }
         });
+        if self.negatives > 0 {
+            return Batch::with_negatives(&pairs, &self.draw_negatives(step), self.graph, places);
+        }
         weights.drain(..self.linked);
         Batch::new(&pairs, self.linked, weights, places)
+    }
+
+    /// Distinct seen nodes, uniformly.
+    fn draw_negatives(&self, step: u64) -> Vec<NodeId> {
+        let random = &mut stream(self.seed, Purpose::Negatives, step, 0);
+        let chosen = rand::seq::index::sample(random, self.seen.len(), self.negatives);
+        chosen.into_iter().map(|index| self.seen[index]).collect()
     }
 
     /// Uniform over links and their two directions.
