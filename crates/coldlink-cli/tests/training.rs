@@ -25,7 +25,8 @@ fn plain_instructions_can_be_forced() {
 }
 
 /// Settings under which training takes seconds even on a fast machine, and checkpoints come often.
-const SLOW: &str = "--set width=32 --set batch=512 --set steps=6000 --set patience=0 --set validate_every=100 -q";
+const SLOW: &str =
+    "--set width=32 --set batch=256 --set negatives=32 --set steps=6000 --set patience=0 --set validate_every=100 -q";
 const OFTEN: &str = "--checkpoint kept --every 20";
 
 fn start(folder: &Folder, words: &str) -> Child {

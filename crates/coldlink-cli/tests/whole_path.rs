@@ -60,7 +60,7 @@ fn a_model_finds_links_of_new_nodes_within_their_topic() {
     assert_eq!(found.code, 0, "{}", found.err);
     assert!(found.err.contains("note: left out 1 value of the new nodes"), "`cheese` is unknown: {}", found.err);
     let rows = lines(&found.out);
-    assert_eq!((rows.len(), rows[0]), (7, "new,rank,seen,score"));
+    assert_eq!((rows.len(), rows[0]), (7, "new,rank,seen,score,probability"));
     for (row, topic) in rows[1..].iter().zip([1, 1, 1, 2, 2, 2]) {
         let paper: usize = row.split(',').nth(2).unwrap()[1..].parse().unwrap();
         assert_eq!(paper % 3, topic, "{row}");
@@ -97,7 +97,7 @@ fn pairs_score_as_the_ranking_does() {
     let scored = folder.check("predict papers.model --new new.csv --pairs pairs.csv");
     assert_eq!(lines(&scored).len(), 10);
     for (scored, ranked) in lines(&scored)[1..].iter().zip(&lines(&ranked)[1..]) {
-        let score = |row: &str| row.rsplit(',').next().unwrap().parse::<f32>().unwrap();
+        let score = |row: &str| row.rsplit(',').nth(1).unwrap().parse::<f32>().unwrap();
         assert!((score(scored) - score(ranked)).abs() < 1e-5, "{scored} / {ranked}");
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::score::Term;
 use crate::split::Validation;
 
 /// Everything that a training run depends on, beside the data and the seed. `Config::default()` is the preset
@@ -57,6 +58,8 @@ pub struct Config {
     pub theta: [f64; 3],
     /// Weights of the scores z_s·z_s, z_a·z_a and z_s·z_a (Eq. 10).
     pub lambda: [f64; 3],
+    /// What a score is made of, with weights fitted on validation pairs; none makes it Eq. 10 with λ.
+    pub terms: Vec<Term>,
     /// Pairs in a batch: a number of pairs, or a share (with a decimal point) of the seen nodes. Under the softmax loss all of
     /// them are linked.
     pub batch: BatchSize,

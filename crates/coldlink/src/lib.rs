@@ -12,6 +12,7 @@ pub mod kernel;
 pub mod load;
 pub mod model;
 pub mod sample;
+pub mod score;
 pub mod split;
 pub mod train;
 

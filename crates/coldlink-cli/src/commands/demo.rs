@@ -8,9 +8,8 @@ use coldlink::Config;
 use coldlink::config::Preset;
 use coldlink::evaluate::{Evaluation, Report, evaluate_split};
 use coldlink::graph::{Dataset, NodeId};
-use coldlink::index::{ExactIndex, Index};
 use coldlink::load::{LoadOptions, load};
-use coldlink::model::Model;
+use coldlink::model::{Model, Wish};
 use coldlink::split::{Protocol, Split};
 use coldlink::train::{Fit, TrainError};
 
@@ -23,7 +22,7 @@ use crate::input::load_new_nodes;
 use crate::interrupt;
 use crate::output::print;
 use crate::progress::Progress;
-use crate::tables::Columns;
+use crate::tables::{Columns, percent};
 
 /// New papers that are shown with their most likely links.
 const SHOWN: usize = 3;
@@ -109,14 +108,17 @@ fn train(dataset: &Dataset, config: &Config, seed: u64, common: &Common) -> anyh
 
 fn likely_links(world: &World, model: &Model, new: &Path, common: &Common) -> anyhow::Result<String> {
     let new = load_new_nodes(new, model, common)?;
-    let hits = ExactIndex::new(&model.embeddings, model.lambda()).search(&model.embed(&new.attributes), LINKS);
+    let newcomers = model.meet(&new.attributes);
+    let hits = model.best_links(&newcomers, 0..new.names.len().min(SHOWN), Wish { count: LINKS, popularity: 1.0 });
     let titled = |id: &str| world.title(id).unwrap_or_default().to_owned();
     let mut text = String::new();
-    for (node, hits) in hits.iter().take(SHOWN).enumerate() {
+    for (node, hits) in hits.iter().enumerate() {
         let id = new.names.get(node as NodeId);
         let mut table = Columns::bare();
         for hit in hits {
-            table.row([titled(&model.names.get(hit.node)), format!("{:.3}", hit.score)]);
+            let probability = model.probability(hit.score, model.base_rate()).map(percent);
+            let likely = probability.unwrap_or_else(|| format!("{:.3}", hit.score));
+            table.row([titled(&model.names.get(hit.node)), likely]);
         }
         text.push_str(&format!("\n{id}  {}\n{table}", titled(&id)));
     }

@@ -4,6 +4,7 @@ use clap::Args;
 use coldlink::graph::{Dataset, NodeId};
 use coldlink::load::{ColumnKind, LoadError, Schema};
 use coldlink::model::{FileProblem, Model, Summary};
+use coldlink::score::{KindWeights, ScoreWeights, Term};
 use serde::Serialize;
 
 use super::Common;
@@ -11,7 +12,7 @@ use crate::failure::Failure;
 use crate::input::{GraphArgs, empty_rows, notes};
 use crate::output::{print, print_json};
 use crate::progress::quality;
-use crate::tables::{Facts, count, percent, whole};
+use crate::tables::{Columns, Facts, count, percent, whole};
 
 /// Show what is in a graph or in a model
 #[derive(Args)]
@@ -177,6 +178,8 @@ struct AboutModel {
     summary: Summary,
     nodes_without_links: usize,
     columns: Vec<Column>,
+    /// Of the score's terms, where they are fitted.
+    weights: Option<ScoreWeights>,
     config: coldlink::Config,
 }
 
@@ -187,6 +190,7 @@ impl AboutModel {
             nodes_without_links: model.embeddings.seen.iter().filter(|seen| !**seen).count(),
             columns: model.schema.as_ref().map(columns).unwrap_or_default(),
             summary: model.summary,
+            weights: model.memory.map(|memory| memory.weights),
             config: model.config,
         }
     }
@@ -208,8 +212,26 @@ impl AboutModel {
             facts.add(format!("column `{name}`"), kind);
         }
         let settings: String = self.config.to_toml().lines().map(|line| format!("  {line}\n")).collect();
-        format!("model of graph `{dataset}`\n{facts}settings\n{settings}")
+        let weights = self.weights.as_ref().map(weights_text).unwrap_or_default();
+        format!("model of graph `{dataset}`\n{facts}{weights}settings\n{settings}")
     }
+}
+
+/// The weights of the score, a row per term and a column per kind of pair.
+fn weights_text(weights: &ScoreWeights) -> String {
+    let kinds = [("new-old", &weights.new_old), ("new-new", &weights.new_new), ("old-old", &weights.old_old)];
+    let mut table = Columns::new(["  weight of"].into_iter().chain(kinds.map(|(name, _)| name)));
+    for term in Term::ALL {
+        let weight = |kind: &KindWeights| kind.terms[term as usize];
+        let cells =
+            kinds.map(|(_, kind)| if weight(kind) == 0.0 { "–".into() } else { format!("{:.3}", weight(kind)) });
+        table.row([format!("  {}", term.name())].into_iter().chain(cells));
+    }
+    let row = |name: &str, cells: [String; 3]| [format!("  {name}")].into_iter().chain(cells);
+    table.row(row("intercept", kinds.map(|(_, kind)| format!("{:.3}", kind.intercept))));
+    table.row(row("fitted on pairs", kinds.map(|(_, kind)| whole(kind.pairs))));
+    let share = percent(weights.prevalence);
+    format!("score: log-odds of a link where {share} of the pairs are linked\n{table}")
 }
 
 #[cfg(test)]

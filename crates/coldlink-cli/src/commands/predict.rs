@@ -5,10 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use coldlink::graph::{Names, NodeId};
-use coldlink::index::{ExactIndex, Index};
-use coldlink::kernel::Matrix;
-use coldlink::load::{End, NewNodes, load_pairs};
-use coldlink::model::Model;
+use coldlink::load::{End, load_pairs};
+use coldlink::model::{Model, Newcomers, Wish};
 use serde::Serialize;
 
 use super::Common;
@@ -32,7 +30,9 @@ New nodes are a table with the columns of the nodes.csv that was trained on, or 
 the arrays attr_*. Pairs are a table with the columns new,seen: the name of a new node and of one of
 the graph. The second may be a new one as well; call its column other_new if a node of the graph
 could have that name.
-Scores tell which links are likelier; they are not probabilities.")]
+A score is the log-odds of a link, and its probability stands beside it, for the share of linked
+pairs in the training graph or the one given by `--base-rate`. With the presets `paper` and
+`authors-code` scores tell which links are likelier, and there is no probability.")]
 pub struct Predict {
     /// The model
     model: PathBuf,
@@ -45,6 +45,12 @@ pub struct Predict {
     /// Score these pairs instead
     #[arg(long, value_name = "FILE", conflicts_with = "top")]
     pairs: Option<PathBuf>,
+    /// How much it counts that a node has many links already: from 1, as much as it helps, down to 0, not at all
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share, conflicts_with = "pairs")]
+    popularity: f32,
+    /// The share of linked pairs among all that probabilities are stated for [default: that of the training graph]
+    #[arg(long, value_name = "SHARE", value_parser = base_rate)]
+    base_rate: Option<f64>,
     /// How to write [default: by the ending of the output file; table on a terminal; else csv]
     #[arg(long)]
     format: Option<Format>,
@@ -60,6 +66,16 @@ enum Format {
     Jsonl,
 }
 
+fn share(text: &str) -> Result<f32, String> {
+    let value = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    value.ok_or_else(|| "must be a number from 0 to 1".to_owned())
+}
+
+fn base_rate(text: &str) -> Result<f64, String> {
+    let value = text.parse().ok().filter(|share| *share > 0.0 && *share < 1.0);
+    value.ok_or_else(|| "must be a number above 0 and below 1".to_owned())
+}
+
 /// Runs the command.
 pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
     if let Some(output) = &args.output {
@@ -68,12 +84,14 @@ pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
     let model = open_model(&args.model)?;
     let new = load_new_nodes(&args.new, &model, common)?;
     let names = BothNames { new: &new.names, seen: &model.names };
-    let format = args.format();
+    let (format, newcomers) = (args.format(), model.meet(&new.attributes));
+    let odds = Odds { model: &model, base_rate: args.base_rate.unwrap_or_else(|| model.base_rate()) };
     match &args.pairs {
         None => write_to(args.output.as_deref(), |out| {
-            let mut writer = RowWriter::new(format, out);
+            let mut writer = RowWriter::new(format, odds, out);
+            let wish = Wish { count: args.top, popularity: args.popularity };
             let mut tally = args.tally(common, new.names.len(), "new nodes");
-            best_links(&model, &new, args.top, |node, hits| {
+            best_links(&model, &newcomers, wish, |node, hits| {
                 tally.add(1);
                 writer.links(&names, node, hits)
             })?;
@@ -81,13 +99,12 @@ pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
         }),
         Some(path) => {
             let pairs = load_pairs(path, names.new, names.seen)?;
-            let embedded = model.embed_new(&new.attributes);
             write_to(args.output.as_deref(), |out| {
-                let mut writer = RowWriter::new(format, out);
+                let mut writer = RowWriter::new(format, odds, out);
                 let mut tally = args.tally(common, pairs.len(), "pairs");
                 for pairs in pairs.chunks(PER_ROUND) {
                     tally.add(pairs.len());
-                    writer.pairs(&names, pairs, &model.score_pairs(&embedded, pairs))?;
+                    writer.pairs(&names, pairs, &model.score_pairs(&newcomers, pairs))?;
                 }
                 writer.finish()
             })
@@ -119,21 +136,57 @@ type Found = (NodeId, f32);
 /// Hands on the best links of each new node, in order.
 fn best_links(
     model: &Model,
-    new: &NewNodes,
-    count: usize,
+    new: &Newcomers,
+    wish: Wish,
     mut each: impl FnMut(NodeId, &[Found]) -> io::Result<()>,
 ) -> io::Result<()> {
-    let index = ExactIndex::new(&model.embeddings, model.lambda());
-    let queries = model.embed(&new.attributes);
-    for first in (0..queries.rows()).step_by(PER_ROUND) {
-        let round = PER_ROUND.min(queries.rows() - first);
-        let part = Matrix::from_fn(round, queries.columns(), |row, column| queries.row(first + row)[column]);
-        for (row, hits) in index.search(&part, count).iter().enumerate() {
+    let nodes = new.embeddings.nodes();
+    for first in (0..nodes).step_by(PER_ROUND) {
+        let round = first..nodes.min(first + PER_ROUND);
+        for (node, hits) in round.clone().zip(model.best_links(new, round, wish)) {
             let found: Vec<Found> = hits.iter().map(|hit| (hit.node, hit.score)).collect();
-            each((first + row) as NodeId, &found)?;
+            each(node as NodeId, &found)?;
         }
     }
     Ok(())
+}
+
+/// Turns scores into probabilities, where the model can.
+#[derive(Clone, Copy)]
+struct Odds<'a> {
+    model: &'a Model,
+    base_rate: f64,
+}
+
+impl Odds<'_> {
+    fn exist(&self) -> bool {
+        self.model.memory.is_some()
+    }
+
+    fn of(&self, score: f32) -> Option<f64> {
+        self.model.probability(score, self.base_rate)
+    }
+
+    /// The numbers of a row, as wide as the head says.
+    fn cells(&self, score: f32) -> Vec<String> {
+        [Some(score.to_string()), self.of(score).map(short)].into_iter().flatten().collect()
+    }
+
+    /// What these numbers are called.
+    fn head(&self) -> Vec<String> {
+        let names = ["score", "probability"];
+        names[..1 + usize::from(self.exist())].iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    /// The same for people.
+    fn plain_cells(&self, score: f32) -> Vec<String> {
+        [Some(format!("{score:.4}")), self.of(score).map(short)].into_iter().flatten().collect()
+    }
+}
+
+/// Three digits that count, however small.
+fn short(probability: f64) -> String {
+    if probability >= 0.001 { format!("{probability:.4}") } else { format!("{probability:.2e}") }
 }
 
 struct BothNames<'a> {
@@ -157,6 +210,8 @@ struct Link<'a> {
     rank: usize,
     seen: &'a str,
     score: f32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probability: Option<f64>,
 }
 
 /// A line of JSON for a pair; the second end is called by what it is.
@@ -168,47 +223,56 @@ struct ScoredPair<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     other_new: Option<&'a str>,
     score: f32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probability: Option<f64>,
 }
 
 /// Writes rows as they come.
-enum RowWriter<'a> {
+struct RowWriter<'a> {
+    odds: Odds<'a>,
+    rows: Rows<'a>,
+}
+
+enum Rows<'a> {
     Table(&'a mut dyn Write),
     Csv { writer: Box<csv::Writer<&'a mut dyn Write>>, headed: bool },
     Jsonl(&'a mut dyn Write),
 }
 
 impl<'a> RowWriter<'a> {
-    fn new(format: Format, out: &'a mut dyn Write) -> Self {
-        match format {
-            Format::Table => RowWriter::Table(out),
-            Format::Csv => RowWriter::Csv { writer: Box::new(csv::Writer::from_writer(out)), headed: false },
-            Format::Jsonl => RowWriter::Jsonl(out),
-        }
+    fn new(format: Format, odds: Odds<'a>, out: &'a mut dyn Write) -> Self {
+        let rows = match format {
+            Format::Table => Rows::Table(out),
+            Format::Csv => Rows::Csv { writer: Box::new(csv::Writer::from_writer(out)), headed: false },
+            Format::Jsonl => Rows::Jsonl(out),
+        };
+        RowWriter { odds, rows }
     }
 
     fn links(&mut self, names: &BothNames, node: NodeId, found: &[Found]) -> io::Result<()> {
-        let new = names.new.get(node);
+        let (new, odds) = (names.new.get(node), self.odds);
         let rows = found.iter().enumerate().map(|(place, &(seen, score))| (place + 1, names.seen.get(seen), score));
-        match self {
-            RowWriter::Table(out) => {
+        match &mut self.rows {
+            Rows::Table(out) => {
                 let mut table = Columns::bare();
                 rows.for_each(|(rank, seen, score)| {
-                    table.row([seen.into_owned(), rank.to_string(), format!("{score:.4}")])
+                    table.row([seen.into_owned(), rank.to_string()].into_iter().chain(odds.plain_cells(score)));
                 });
                 writeln!(out, "{new}\n{table}")
             }
-            RowWriter::Csv { writer, headed } => {
+            Rows::Csv { writer, headed } => {
                 if !std::mem::replace(headed, true) {
-                    record(writer, ["new", "rank", "seen", "score"])?;
+                    record(writer, ["new", "rank", "seen"].map(str::to_owned).into_iter().chain(odds.head()))?;
                 }
                 for (rank, seen, score) in rows {
-                    record(writer, [&*new, rank.to_string().as_str(), &seen, score.to_string().as_str()])?;
+                    let link = [new.to_string(), rank.to_string(), seen.into_owned()];
+                    record(writer, link.into_iter().chain(odds.cells(score)))?;
                 }
                 Ok(())
             }
-            RowWriter::Jsonl(out) => {
+            Rows::Jsonl(out) => {
                 for (rank, seen, score) in rows {
-                    line(out, &Link { new: &new, rank, seen: &seen, score })?;
+                    line(out, &Link { new: &new, rank, seen: &seen, score, probability: odds.of(score) })?;
                 }
                 Ok(())
             }
@@ -216,28 +280,32 @@ impl<'a> RowWriter<'a> {
     }
 
     fn pairs(&mut self, names: &BothNames, pairs: &[(End, End)], scores: &[f32]) -> io::Result<()> {
+        let odds = self.odds;
         let rows =
-            pairs.iter().zip(scores).map(|(&(new, other), score)| (names.of(new), other, names.of(other), score));
-        match self {
-            RowWriter::Table(out) => {
-                let mut table = Columns::new(["new", "other", "score"]);
-                rows.for_each(|(new, _, other, score)| table.row([new, other, format!("{score:.4}")]));
+            pairs.iter().zip(scores).map(|(&(new, other), &score)| (names.of(new), other, names.of(other), score));
+        let head = || ["new", "other"].map(str::to_owned).into_iter().chain(odds.head());
+        match &mut self.rows {
+            Rows::Table(out) => {
+                let mut table = Columns::new(head());
+                rows.for_each(|(new, _, other, score)| {
+                    table.row([new, other].into_iter().chain(odds.plain_cells(score)));
+                });
                 write!(out, "{table}")
             }
-            RowWriter::Csv { writer, headed } => {
+            Rows::Csv { writer, headed } => {
                 if !std::mem::replace(headed, true) {
-                    record(writer, ["new", "other", "score"])?;
+                    record(writer, head())?;
                 }
                 for (new, _, other, score) in rows {
-                    record(writer, [new, other, score.to_string()])?;
+                    record(writer, [new, other].into_iter().chain(odds.cells(score)))?;
                 }
                 Ok(())
             }
-            RowWriter::Jsonl(out) => {
-                for (new, end, other, &score) in rows {
+            Rows::Jsonl(out) => {
+                for (new, end, other, score) in rows {
                     let is_seen = matches!(end, End::Seen(_));
                     let (seen, other_new) = if is_seen { (Some(&*other), None) } else { (None, Some(&*other)) };
-                    line(out, &ScoredPair { new: &new, seen, other_new, score })?;
+                    line(out, &ScoredPair { new: &new, seen, other_new, score, probability: odds.of(score) })?;
                 }
                 Ok(())
             }
@@ -245,9 +313,9 @@ impl<'a> RowWriter<'a> {
     }
 
     fn finish(self) -> io::Result<()> {
-        match self {
-            RowWriter::Csv { mut writer, .. } => writer.flush(),
-            RowWriter::Table(out) | RowWriter::Jsonl(out) => out.flush(),
+        match self.rows {
+            Rows::Csv { mut writer, .. } => writer.flush(),
+            Rows::Table(out) | Rows::Jsonl(out) => out.flush(),
         }
     }
 }

@@ -99,7 +99,7 @@ impl Scorer for TfIdf<'_> {
     }
 }
 
-fn inverse_document_frequencies(view: &TrainView) -> Vec<f64> {
+pub(crate) fn inverse_document_frequencies(view: &TrainView) -> Vec<f64> {
     let attributes = view.attributes();
     let mut documents = 0_u64;
     let mut frequencies = vec![0_u64; attributes.width()];

@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::{Run, SeedResult, Test};
 use crate::graph::Dataset;
 use crate::model::EmbeddingScorer;
+use crate::score::{Evidence, LinkScorer, Side, TfIdfRows};
 use crate::split::{Audit, Protocol, Split};
 use crate::train::{Fit, Observer};
 use crate::{Config, Error};
@@ -47,9 +48,15 @@ pub fn evaluate_split(
     let train_seconds = started.elapsed().as_secs_f64();
     let view = split.final_view(&dataset.attributes);
     let embeddings = fitted.embed_all(&view);
-    let scorer = EmbeddingScorer { embeddings: &embeddings, lambda: config.lambda.map(|weight| weight as f32) };
     let queries = split.test().queries(&view);
     let test = Test { pairs: split.test().pairs(), queries: &queries, view, rank_baselines: *rank_baselines };
     let run = Run { seed, steps: fitted.steps as usize, train_seconds };
+    if let Some(weights) = &fitted.weights {
+        let words = TfIdfRows::of(&view);
+        let evidence = Evidence::new(view.graph(), Side { embeddings: &embeddings, words: &words });
+        let scorer = LinkScorer { evidence, weights, popularity: 1.0 };
+        return Ok(SeedResult::measure(run, &scorer, &test)?);
+    }
+    let scorer = EmbeddingScorer { embeddings: &embeddings, lambda: config.lambda.map(|weight| weight as f32) };
     Ok(SeedResult::measure(run, &scorer, &test)?)
 }

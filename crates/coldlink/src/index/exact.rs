@@ -46,7 +46,12 @@ impl Index for ExactIndex {
             let columns = Matrix::from_fn(queries.columns(), round, |row, query| queries.row(first + query)[row]);
             let mut scores = Matrix::zeros(self.nodes(), round);
             product(Left::Plain(&self.vectors), &columns, &mut scores);
-            let best: Vec<_> = (0..round).into_par_iter().map(|query| best_of(&scores, query, count)).collect();
+            let best: Vec<_> = (0..round)
+                .into_par_iter()
+                .map(|query| {
+                    best((0..self.nodes() as NodeId).map(|node| (node, scores.row(node as usize)[query])), count)
+                })
+                .collect();
             hits.extend(best);
         }
         hits
@@ -98,10 +103,11 @@ impl Ord for Worst {
     }
 }
 
-fn best_of(scores: &Matrix<f32>, query: usize, count: usize) -> Vec<Hit> {
-    let mut heap = BinaryHeap::with_capacity(count.min(scores.rows()) + 1);
-    for node in 0..scores.rows() {
-        let hit = Worst(Hit { node: node as NodeId, score: scores.row(node)[query] });
+/// The `count` nodes with the highest scores, best first; equal scores in the order of nodes.
+pub(crate) fn best(scores: impl Iterator<Item = (NodeId, f32)>, count: usize) -> Vec<Hit> {
+    let mut heap = BinaryHeap::new();
+    for (node, score) in scores {
+        let hit = Worst(Hit { node, score });
         if heap.len() < count {
             heap.push(hit);
         } else if heap.peek().is_some_and(|worst| hit < *worst) {

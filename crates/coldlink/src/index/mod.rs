@@ -3,6 +3,7 @@
 mod exact;
 
 pub use exact::ExactIndex;
+pub(crate) use exact::best;
 
 use crate::graph::NodeId;
 use crate::kernel::Matrix;

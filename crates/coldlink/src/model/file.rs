@@ -126,6 +126,16 @@ impl<'a> ArchiveWriter<'a> {
         self.tensors.push((name.into(), Dtype::U64, vec![values.len()], bytemuck::cast_slice(values)));
     }
 
+    /// Adds 32-bit whole numbers.
+    pub fn u32s(&mut self, name: impl Into<String>, values: &'a [u32]) {
+        self.tensors.push((name.into(), Dtype::U32, vec![values.len()], bytemuck::cast_slice(values)));
+    }
+
+    /// Adds 32-bit numbers that are no matrix.
+    pub fn f32s(&mut self, name: impl Into<String>, values: &'a [f32]) {
+        self.tensors.push((name.into(), Dtype::F32, vec![values.len()], bytemuck::cast_slice(values)));
+    }
+
     /// Adds bytes.
     pub fn bytes(&mut self, name: impl Into<String>, bytes: &'a [u8]) {
         self.tensors.push((name.into(), Dtype::U8, vec![bytes.len()], bytes));
@@ -134,11 +144,12 @@ impl<'a> ArchiveWriter<'a> {
     /// Writes the file, whole or not at all. The same contents give the same bytes.
     pub fn write(mut self, path: &Path, kind: &str, version: u32, about: &str) -> io::Result<()> {
         // Matrices first: their sizes keep the alignment for the next. Then falling sizes of numbers.
-        self.tensors.sort_by_key(|(name, dtype, ..)| {
+        self.tensors.sort_by_key(|(name, dtype, shape, _)| {
             let rank = match dtype {
-                Dtype::F32 => 0,
+                Dtype::F32 if shape.len() == 2 => 0,
                 Dtype::U64 => 1,
-                _ => 2,
+                Dtype::F32 | Dtype::U32 => 2,
+                _ => 3,
             };
             (rank, name.clone())
         });

@@ -22,7 +22,7 @@ pub use file::{FileError, FileProblem};
 pub use inputs::{Columns, Features, Inputs, Lists, SparseRows};
 pub use loss::PairLoss;
 pub use structure::StructureEncoder;
-pub use trained::{Model, Summary};
+pub use trained::{Memory, Model, Newcomers, Summary, Wish};
 
 use crate::kernel::{Matrix, Moments, Real};
 

@@ -157,8 +157,7 @@ impl<T: Real> Kernel<T> for Shares<'_, T> {
                 values[masked as usize] = T::of(MASKED);
             }
             values[filling.clone()].fill(T::of(MASKED));
-            let own =
-                dot(simd, self.vectors.chunk_row(source + term / 2), self.vectors.chunk_row(target + term % 2));
+            let own = dot(simd, self.vectors.chunk_row(source + term / 2), self.vectors.chunk_row(target + term % 2));
             let mut largest = simd.splat(own);
             for chunk in &*quarter {
                 largest = simd.max(largest, simd.load(chunk));

@@ -1,16 +1,21 @@
 //! A trained model as users keep it: one file that embeds new nodes and scores them against the nodes it has seen.
 
+use std::ops::Range;
 use std::path::Path;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::embeddings::embed_attributes;
 use super::{Archive, ArchiveWriter, Deal, EmbeddingScorer, Embeddings, Features, FileError, FileProblem, Parameter};
 use crate::Config;
 use crate::evaluate::Scorer;
-use crate::graph::{Attributes, Buffer, Dataset, Names, NodeId, Texts};
+use crate::graph::{Attributes, Buffer, Dataset, Graph, Names, NodeId, Texts};
+use crate::index::{ExactIndex, Hit, Index, best};
 use crate::kernel::{LANES, Matrix};
 use crate::load::{End, Schema};
+use crate::score::{Evidence, LinkScorer, ScoreWeights, Side, TfIdfRows};
+use crate::split::TrainView;
 use crate::train::{Fitted, Validated};
 
 const KIND: &str = "model";
@@ -74,7 +79,37 @@ pub struct Model {
     pub schema: Option<Schema>,
     /// Both embeddings of the nodes it knows.
     pub embeddings: Embeddings,
+    /// What else it knows of them, where its score is made of fitted terms.
+    pub memory: Option<Memory>,
     encoder: Deal<f32>,
+}
+
+/// What a score of fitted terms needs beside embeddings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// The links.
+    pub graph: Graph,
+    /// tf-idf rows of the nodes.
+    pub words: TfIdfRows,
+    /// The weights of the terms.
+    pub weights: ScoreWeights,
+}
+
+/// New nodes as a model sees them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Newcomers {
+    /// Their embeddings; none is seen.
+    pub embeddings: Embeddings,
+    words: Option<TfIdfRows>,
+}
+
+/// How found links are ranked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wish {
+    /// How many links of each new node.
+    pub count: usize,
+    /// From 1, as scored, down to 0, where a node's many links are no argument for it. Without effect on a score by λ.
+    pub popularity: f32,
 }
 
 /// What stands in the file beside the tensors.
@@ -85,6 +120,7 @@ struct About {
     summary: Summary,
     config: Config,
     schema: Option<Schema>,
+    weights: Option<ScoreWeights>,
 }
 
 impl Model {
@@ -93,6 +129,13 @@ impl Model {
         let nodes: Vec<NodeId> = (0..dataset.graph.nodes() as NodeId).collect();
         let is_seen = |node| dataset.graph.degree(node) > 0;
         let embeddings = Embeddings::of(&fitted.model, &fitted.features, &nodes, is_seen);
+        let visible = vec![true; nodes.len()];
+        let view = TrainView::whole(&dataset.graph, &dataset.attributes, &visible);
+        let memory = fitted.weights.as_ref().map(|weights| Memory {
+            graph: dataset.graph.clone(),
+            words: TfIdfRows::of(&view),
+            weights: weights.clone(),
+        });
         let summary = Summary {
             dataset: dataset.name.clone(),
             nodes: dataset.graph.nodes(),
@@ -109,6 +152,7 @@ impl Model {
             names: dataset.names.clone(),
             schema: dataset.schema.clone(),
             embeddings,
+            memory,
             encoder: fitted.model.frozen().without_table(),
         }
     }
@@ -125,14 +169,61 @@ impl Model {
         embed_attributes(&self.encoder, &features, &nodes)
     }
 
-    /// The embeddings of new nodes, in the form that scores are computed from: none is seen.
-    pub fn embed_new(&self, attributes: &Attributes) -> Embeddings {
-        let attributes = self.embed(attributes);
-        Embeddings { structure: attributes.clone(), seen: vec![false; attributes.rows()], attributes }
+    /// New nodes in the form that scores are computed from.
+    pub fn meet(&self, attributes: &Attributes) -> Newcomers {
+        let embedded = self.embed(attributes);
+        let seen = vec![false; embedded.rows()];
+        let words = self.memory.as_ref().map(|memory| memory.words.of_new(attributes));
+        Newcomers { embeddings: Embeddings { structure: embedded.clone(), seen, attributes: embedded }, words }
     }
 
-    /// The scores of pairs of which each end is a row of `new` or a node of the graph.
-    pub fn score_pairs(&self, new: &Embeddings, pairs: &[(End, End)]) -> Vec<f32> {
+    /// The scores of pairs of which each end is a new node or one of the graph.
+    pub fn score_pairs(&self, new: &Newcomers, pairs: &[(End, End)]) -> Vec<f32> {
+        let Some(scorer) = self.link_scorer(new, 1.0) else { return self.score_by_lambda(new, pairs) };
+        let number = |end: End| match end {
+            End::Seen(node) => node,
+            End::New(node) => self.summary.nodes as NodeId + node,
+        };
+        scorer.scores(&pairs.iter().map(|&(a, b)| (number(a), number(b))).collect::<Vec<_>>())
+    }
+
+    /// The likeliest links of some of the new nodes, best first.
+    pub fn best_links(&self, new: &Newcomers, rows: Range<usize>, wish: Wish) -> Vec<Vec<Hit>> {
+        let nodes = self.summary.nodes as NodeId;
+        let Some(scorer) = self.link_scorer(new, wish.popularity) else {
+            let queries = &new.embeddings.attributes;
+            let part =
+                Matrix::from_fn(rows.len(), queries.columns(), |row, column| queries.row(rows.start + row)[column]);
+            return ExactIndex::new(&self.embeddings, self.lambda()).search(&part, wish.count);
+        };
+        let candidates: Vec<NodeId> = (0..nodes).collect();
+        let find = |scores: &mut Vec<f32>, row: usize| {
+            scorer.scores_against(nodes + row as NodeId, &candidates, scores);
+            best(candidates.iter().copied().zip(scores.iter().copied()), wish.count)
+        };
+        rows.into_par_iter().map_init(|| vec![0.0; candidates.len()], find).collect()
+    }
+
+    /// The probability of a link, given its score and the share of linked pairs among all; `None` where the score is none of
+    /// fitted terms.
+    pub fn probability(&self, score: f32, base_rate: f64) -> Option<f64> {
+        Some(self.memory.as_ref()?.weights.probability(f64::from(score), base_rate))
+    }
+
+    /// The share of linked pairs among all pairs of the training graph.
+    pub fn base_rate(&self) -> f64 {
+        let nodes = self.summary.nodes as f64;
+        2.0 * self.summary.links as f64 / (nodes * (nodes - 1.0)).max(1.0)
+    }
+
+    fn link_scorer<'a>(&'a self, new: &'a Newcomers, popularity: f32) -> Option<LinkScorer<'a>> {
+        let (memory, words) = (self.memory.as_ref()?, new.words.as_ref()?);
+        let known = Side { embeddings: &self.embeddings, words: &memory.words };
+        let evidence = Evidence::new(&memory.graph, known).with_new(Side { embeddings: &new.embeddings, words });
+        Some(LinkScorer { evidence, weights: &memory.weights, popularity })
+    }
+
+    fn score_by_lambda(&self, new: &Newcomers, pairs: &[(End, End)]) -> Vec<f32> {
         let width = self.config.width;
         let mut ends = Embeddings {
             attributes: Matrix::zeros(2 * pairs.len(), width),
@@ -142,7 +233,7 @@ impl Model {
         for (row, end) in pairs.iter().flat_map(|&(source, target)| [source, target]).enumerate() {
             let (from, node) = match end {
                 End::Seen(node) => (&self.embeddings, node as usize),
-                End::New(node) => (new, node as usize),
+                End::New(node) => (&new.embeddings, node as usize),
             };
             ends.attributes.row_mut(row).copy_from_slice(from.attributes.row(node));
             ends.structure.row_mut(row).copy_from_slice(from.structure.row(node));
@@ -164,6 +255,7 @@ impl Model {
             summary: self.summary.clone(),
             config: self.config.clone(),
             schema: self.schema.clone(),
+            weights: self.memory.as_ref().map(|memory| memory.weights.clone()),
         };
         let about = toml::to_string(&about).map_err(|error| write_error(path, std::io::Error::other(error)))?;
         let seen: Vec<u8> = self.embeddings.seen.iter().map(|seen| u8::from(*seen)).collect();
@@ -176,6 +268,13 @@ impl Model {
         writer.matrix("embeddings.attributes", &self.embeddings.attributes);
         writer.matrix("embeddings.structure", &self.embeddings.structure);
         writer.bytes("seen", &seen);
+        if let Some(Memory { graph, words, .. }) = &self.memory {
+            writer.u64s("links.offsets", graph.offsets());
+            writer.u32s("links.neighbors", graph.neighbor_array());
+            writer.f32s("words.idf", words.idf());
+            writer.u64s("words.offsets", words.offsets());
+            writer.f32s("words.entries", bytemuck::cast_slice(words.entries()));
+        }
         if let Names::Texts(texts) = &self.names {
             writer.u64s("names.offsets", texts.offsets());
             writer.bytes("names.bytes", texts.bytes());
@@ -206,12 +305,27 @@ impl Model {
             return Err(archive.inconsistent(format!("{nodes} nodes, but {} names", names.len())));
         }
         let encoder = read_encoder(&archive, &about)?;
-        Ok(Model { config: about.config, summary: about.summary, names, schema: about.schema, embeddings, encoder })
+        let memory = about.weights.clone().map(|weights| read_memory(&archive, &about, weights)).transpose()?;
+        let About { config, summary, schema, .. } = about;
+        Ok(Model { config, summary, names, schema, embeddings, memory, encoder })
     }
 }
 
 fn write_error(path: &Path, error: std::io::Error) -> FileError {
     FileError { path: path.to_owned(), problem: FileProblem::Write(error) }
+}
+
+fn read_memory(archive: &Archive, about: &About, weights: ScoreWeights) -> Result<Memory, FileError> {
+    let graph = Graph::from_parts(archive.buffer("links.offsets")?, archive.buffer("links.neighbors")?);
+    let graph = graph.map_err(|problem| archive.inconsistent(problem))?;
+    let idf: Buffer<f32> = archive.buffer("words.idf")?;
+    let sizes = (graph.nodes(), idf.len());
+    let words = TfIdfRows::from_parts(idf, archive.buffer("words.offsets")?, archive.buffer("words.entries")?);
+    let words = words.map_err(|problem| archive.inconsistent(problem))?;
+    if sizes != (about.summary.nodes, about.summary.attributes) || words.rows() != about.summary.nodes {
+        return Err(archive.inconsistent("links or tf-idf rows of another graph"));
+    }
+    Ok(Memory { graph, words, weights })
 }
 
 fn read_encoder(archive: &Archive, about: &About) -> Result<Deal<f32>, FileError> {

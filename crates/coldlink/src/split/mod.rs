@@ -248,6 +248,12 @@ impl Split {
         &self.contents.validation
     }
 
+    /// The same in two halves that share no new node, one to choose on and one to fit a score's weights on. A pair of new nodes
+    /// of different halves is in neither. Where no node is new, pairs are halved instead.
+    pub fn validation_halves(&self) -> [Vec<Pair>; 2] {
+        validation::halves(&self.contents)
+    }
+
     /// What the final model is fitted on again, where it is.
     pub fn refit<'a>(&'a self, attributes: &'a Attributes) -> Option<TrainView<'a>> {
         self.contents.refit.as_ref().map(|stage| stage.view(attributes))

@@ -14,6 +14,7 @@ pub(super) enum Purpose {
     ValidationNodes = 4,
     ValidationLinks = 5,
     ValidationNegatives = 6,
+    ValidationHalves = 7,
 }
 
 /// The stream of a seed for a purpose.

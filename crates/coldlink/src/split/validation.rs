@@ -1,10 +1,10 @@
 //! What steps and settings are chosen on, taken from what the test set leaves.
 
-use rand::Rng;
 use rand::seq::SliceRandom;
+use rand::{Rng, RngExt};
 
 use super::random::{Purpose, draw, stream, tenth};
-use super::{Negatives, Pair, SplitError, Stage, Validation, strict};
+use super::{Contents, Negatives, Pair, SplitError, Stage, Validation, strict};
 use crate::graph::{Graph, NodeId};
 
 /// Pairs to choose on, and what may be trained on meanwhile.
@@ -78,4 +78,22 @@ pub(super) fn nodes(full: &Graph, remaining: &Stage, test: &[Pair], seed: u64) -
     let rng = &mut stream(seed, Purpose::ValidationNegatives);
     let pairs = strict::with_negatives(links, &new, &pool, &mut Negatives::avoiding(full, test), rng);
     ValidationSet { search, pairs }.checked(Validation::Nodes)
+}
+
+/// See [`super::Split::validation_halves`].
+pub(super) fn halves(contents: &Contents) -> [Vec<Pair>; 2] {
+    let rng = &mut stream(contents.seed, Purpose::ValidationHalves);
+    let half_of_node: Vec<bool> = (0..contents.full.nodes()).map(|_| rng.random()).collect();
+    let mut halves = [Vec::new(), Vec::new()];
+    for &pair in &contents.validation {
+        let new = [pair.source, pair.target].into_iter().filter(|&end| !contents.search.visible[end as usize]);
+        let mut of_ends = new.map(|end| half_of_node[end as usize]);
+        let half = match (of_ends.next(), of_ends.next()) {
+            (Some(one), Some(other)) if one != other => continue,
+            (Some(half), _) => half,
+            (None, _) => rng.random(),
+        };
+        halves[usize::from(half)].push(pair);
+    }
+    halves
 }

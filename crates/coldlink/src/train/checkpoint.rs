@@ -11,6 +11,7 @@ use super::{Fit, Phase, TrainError, Validated};
 use crate::graph::{Attributes, Graph};
 use crate::kernel::{Chunk, Matrix};
 use crate::model::{Archive, ArchiveWriter, Deal, Features};
+use crate::score::ScoreWeights;
 
 const KIND: &str = "checkpoint";
 const VERSION: u32 = 1;
@@ -46,6 +47,7 @@ struct About {
     best_kept: bool,
     #[serde(default)]
     history: Vec<Validated>,
+    weights: Option<ScoreWeights>,
 }
 
 impl Checkpoints {
@@ -99,6 +101,7 @@ impl Checkpoints {
             config: fit.config.to_toml(),
             best_kept: progress.best_model.is_some(),
             history: progress.history.clone(),
+            weights: progress.weights.clone(),
         };
         let about = toml::to_string(&about)
             .map_err(|error| TrainError::Write { path: path.clone(), source: std::io::Error::other(error) })?;
@@ -143,7 +146,7 @@ impl Checkpoints {
             let (rows, columns) = (parameter.weights.rows(), parameter.weights.columns());
             parameter.weights = owned(archive.matrix(&format!("best.{name}"), rows, columns)?);
         }
-        let progress = Progress { history: about.history, best_model: best };
+        let progress = Progress { history: about.history, best_model: best, weights: about.weights };
         Ok(Saved { phase: about.phase, step: about.step, model, progress })
     }
 }

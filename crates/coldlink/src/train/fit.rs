@@ -3,9 +3,10 @@
 use super::checkpoint::{Checkpoints, Saved};
 use super::{Control, Event, Observer, Phase, TrainError, Trainer};
 use crate::Config;
-use crate::evaluate::Measures;
+use crate::evaluate::{Measures, MetricError, Scorer};
 use crate::graph::{Attributes, NodeId};
 use crate::model::{Deal, Embeddings, Features};
+use crate::score::{Evidence, LinkScorer, ScoreWeights, Side, TfIdfRows};
 use crate::split::{Pair, Split, TrainView};
 
 /// Steps between two looks at the observer.
@@ -25,8 +26,8 @@ pub struct Validated {
 }
 
 impl Validated {
-    /// What the best number of steps is chosen by.
-    fn quality(&self) -> f64 {
+    /// What steps and settings are chosen by: AUC + AP.
+    pub fn quality(&self) -> f64 {
         self.auc + self.ap
     }
 }
@@ -55,22 +56,47 @@ pub struct Fitted {
     pub steps: u64,
     /// All validations, in order.
     pub history: Vec<Validated>,
+    /// The weights of the score's terms, where they are fitted.
+    pub weights: Option<ScoreWeights>,
 }
 
 impl Fitted {
     /// Both embeddings of all nodes, for the view that the model was trained on last.
     pub fn embed_all(&self, view: &TrainView<'_>) -> Embeddings {
-        let nodes: Vec<NodeId> = (0..view.graph().nodes() as NodeId).collect();
-        Embeddings::of(&self.model, &self.features, &nodes, |node| view.is_seen(node))
+        embed_all(&self.model, &self.features, view)
     }
 }
 
+fn embed_all(model: &Deal<f32>, features: &Features, view: &TrainView<'_>) -> Embeddings {
+    let nodes: Vec<NodeId> = (0..view.graph().nodes() as NodeId).collect();
+    Embeddings::of(model, features, &nodes, |node| view.is_seen(node))
+}
+
+/// What settings are worth, without a final model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// The best number of steps, with the score's quality at it.
+    pub best: Validated,
+    /// The weights of the score's terms, where they are fitted.
+    pub weights: Option<ScoreWeights>,
+}
+
 /// What a search has found so far.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Progress {
     pub history: Vec<Validated>,
-    /// The weights at the best validation, kept only where nothing is fitted again.
+    /// The model at the best validation, where it is needed after the search.
     pub best_model: Option<Deal<f32>>,
+    /// The score's weights, once the search is over.
+    pub weights: Option<ScoreWeights>,
+}
+
+/// Validation pairs by what they are for.
+struct Halves {
+    /// To choose the number of steps on.
+    choosing: Vec<Pair>,
+    /// To fit the score's weights on; none where they are not fitted.
+    weighing: Vec<Pair>,
 }
 
 impl Progress {
@@ -95,15 +121,19 @@ impl Fit<'_> {
         let saved = self.checkpoints.map(|folder| folder.open(self, &features)).transpose()?.flatten();
         let (mut progress, mut resumed) = match saved {
             Some(Saved { phase, step, model, progress }) => (progress, Some((phase, step, model))),
-            None => (Progress { history: Vec::new(), best_model: None }, None),
+            None => (Progress::default(), None),
         };
+        let halves = self.halves();
         let mut searched = None;
         if resumed.as_ref().is_none_or(|(phase, ..)| *phase == Phase::Search) {
             let state = resumed.take().map(|(_, step, model)| (step, model));
-            searched = Some(self.search(&features, &mut progress, state, observer)?);
+            searched = Some(self.search(&features, &halves, &mut progress, state, observer)?);
+            let best = progress.best_model.as_ref().filter(|_| !halves.weighing.is_empty());
+            progress.weights = best.map(|model| self.weigh(model, &features, &halves.weighing));
         }
         let steps = progress.best().map_or(self.config.steps, |best| best.step);
-        let model = match (self.split.refit(self.attributes), progress.best_model.take()) {
+        let best = progress.best_model.take();
+        let model = match (self.split.refit(self.attributes), best) {
             (Some(view), _) => {
                 drop(searched);
                 let state = resumed.map(|(_, step, model)| (step, model));
@@ -112,19 +142,59 @@ impl Fit<'_> {
             (None, Some(best)) => best,
             (None, None) => searched.ok_or(TrainError::Diverged { step: steps })?,
         };
-        Ok(Fitted { model, features, steps, history: progress.history })
+        Ok(Fitted { model, features, steps, history: progress.history, weights: progress.weights })
+    }
+
+    /// Trains on the search view alone and tells how good the score is on the validation pairs that are chosen on.
+    pub fn try_out(&self, observer: &mut dyn Observer) -> Result<Trial, TrainError> {
+        self.config.check()?;
+        let features = Features::new(self.attributes, self.config.scaling);
+        let (halves, mut progress) = (self.halves(), Progress::default());
+        self.search(&features, &halves, &mut progress, None, observer)?;
+        let best = progress.best().ok_or(TrainError::Diverged { step: self.config.steps })?;
+        let (Some(model), false) = (&progress.best_model, halves.weighing.is_empty()) else {
+            return Ok(Trial { best, weights: None });
+        };
+        let view = self.split.search(self.attributes);
+        let (embeddings, words) = (embed_all(model, &features, &view), TfIdfRows::of(&view));
+        let evidence = Evidence::new(view.graph(), Side { embeddings: &embeddings, words: &words });
+        let weights = ScoreWeights::fit(&evidence, &self.config.terms, &halves.weighing);
+        let scorer = LinkScorer { evidence, weights: &weights, popularity: 1.0 };
+        let ends: Vec<_> = halves.choosing.iter().map(|pair| (pair.source, pair.target)).collect();
+        let scored = measure(best.step, &scorer.scores(&ends), &halves.choosing)?;
+        Ok(Trial { best: scored.unwrap_or(best), weights: Some(weights) })
+    }
+
+    /// Pairs to choose on, and others to fit weights on where the score has any and there are enough.
+    fn halves(&self) -> Halves {
+        if !self.config.terms.is_empty() {
+            let [choosing, weighing] = self.split.validation_halves();
+            if [&choosing, &weighing].into_iter().all(|half| ScoreWeights::can_be_fitted_to(half)) {
+                return Halves { choosing, weighing };
+            }
+        }
+        Halves { choosing: self.split.validation().to_vec(), weighing: Vec::new() }
+    }
+
+    /// The weights of the score's terms, from a model of the search.
+    fn weigh(&self, model: &Deal<f32>, features: &Features, pairs: &[Pair]) -> ScoreWeights {
+        let view = self.split.search(self.attributes);
+        let (embeddings, words) = (embed_all(model, features, &view), TfIdfRows::of(&view));
+        let evidence = Evidence::new(view.graph(), Side { embeddings: &embeddings, words: &words });
+        ScoreWeights::fit(&evidence, &self.config.terms, pairs)
     }
 
     /// Trains on the search view until validation has not improved for a while. Yields the last model.
     fn search(
         &self,
         features: &Features,
+        halves: &Halves,
         progress: &mut Progress,
         state: Option<(u64, Deal<f32>)>,
         observer: &mut dyn Observer,
     ) -> Result<Deal<f32>, TrainError> {
         let view = self.split.search(self.attributes);
-        let keep_best = self.split.refit(self.attributes).is_none();
+        let keep_best = self.split.refit(self.attributes).is_none() || !halves.weighing.is_empty();
         let mut run = Run::start(self, Phase::Search, view, features, self.config.steps, state, observer)?;
         let mut validated_at = progress.history.last().map_or(0, |validated| validated.step);
         while !progress.is_over(self.config) {
@@ -132,7 +202,7 @@ impl Fit<'_> {
             let due = step.is_multiple_of(every) || run.is_done();
             if due && step > validated_at {
                 validated_at = step;
-                let Some(validated) = self.validate(&run.trainer, features, &view)? else { continue };
+                let Some(validated) = self.validate(&run.trainer, features, &view, &halves.choosing)? else { continue };
                 let better = progress.best().is_none_or(|best| validated.quality() > best.quality());
                 if keep_best && better {
                     progress.best_model = Some(run.trainer.model().frozen());
@@ -170,18 +240,22 @@ impl Fit<'_> {
         trainer: &Trainer<'_>,
         features: &Features,
         view: &TrainView<'_>,
+        pairs: &[Pair],
     ) -> Result<Option<Validated>, TrainError> {
-        let pairs = self.split.validation();
         let scores = score_pairs(trainer.model(), features, view, self.config, pairs);
         if scores.iter().any(|score| !score.is_finite()) {
             return Err(TrainError::Diverged { step: trainer.step() });
         }
-        let linked: Vec<bool> = pairs.iter().map(|pair| pair.linked).collect();
-        let measures = Measures::of(&scores, &linked)?;
-        let step = trainer.step();
-        let values = measures.auc.zip(measures.ap).zip(measures.prevalence);
-        Ok(values.map(|((auc, ap), prevalence)| Validated { step, auc, ap, prevalence }))
+        Ok(measure(trainer.step(), &scores, pairs)?)
     }
+}
+
+/// How good scores of validation pairs are; nothing where all or none of them are linked.
+fn measure(step: u64, scores: &[f32], pairs: &[Pair]) -> Result<Option<Validated>, MetricError> {
+    let linked: Vec<bool> = pairs.iter().map(|pair| pair.linked).collect();
+    let measures = Measures::of(scores, &linked)?;
+    let values = measures.auc.zip(measures.ap).zip(measures.prevalence);
+    Ok(values.map(|((auc, ap), prevalence)| Validated { step, auc, ap, prevalence }))
 }
 
 /// Scores pairs by embedding their nodes and no others.

@@ -9,5 +9,5 @@ mod trainer;
 pub use checkpoint::Checkpoints;
 pub use error::TrainError;
 pub use event::{Control, Event, Observer, Phase, Silent};
-pub use fit::{Fit, Fitted, Validated};
+pub use fit::{Fit, Fitted, Trial, Validated};
 pub use trainer::Trainer;

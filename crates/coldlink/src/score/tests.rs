@@ -1,0 +1,208 @@
+//! The score as a whole: terms against their definitions on small graphs, and the fit against a known truth.
+
+use super::*;
+use crate::evaluate::Scorer;
+use crate::graph::{Attributes, Graph, NodeId};
+use crate::kernel::Matrix;
+use crate::model::Embeddings;
+use crate::split::{Pair, PairKind, TrainView};
+
+/// Eight nodes, of which 6 and 7 have no link, and two more that are in no graph.
+struct World {
+    graph: Graph,
+    embeddings: Embeddings,
+    words: TfIdfRows,
+    new_embeddings: Embeddings,
+    new_words: TfIdfRows,
+}
+
+fn unit_rows(rows: usize, salt: usize) -> Matrix<f32> {
+    let mut matrix =
+        Matrix::from_fn(rows, 5, |row, column| ((row * 7 + column * 3 + salt * 5) % 11) as f32 / 5.0 - 0.9);
+    for row in 0..rows {
+        let length = matrix.row(row).iter().map(|v| v * v).sum::<f32>().sqrt();
+        matrix.row_mut(row).iter_mut().for_each(|v| *v /= length);
+    }
+    matrix
+}
+
+fn embeddings(rows: usize, seen: impl Fn(usize) -> bool, salt: usize) -> Embeddings {
+    let (attributes, mut structure) = (unit_rows(rows, salt), unit_rows(rows, salt + 3));
+    for row in (0..rows).filter(|row| !seen(*row)) {
+        structure.row_mut(row).copy_from_slice(attributes.row(row));
+    }
+    Embeddings { attributes, structure, seen: (0..rows).map(seen).collect() }
+}
+
+fn world() -> World {
+    let graph = Graph::from_links(8, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (4, 5)]);
+    let row = |node: u32| vec![(node % 3, 1.0), (3 + node % 4, 2.0)];
+    let attributes = Attributes::from_rows(7, &(0..8).map(row).collect::<Vec<_>>()).unwrap();
+    let words = TfIdfRows::of(&TrainView::whole(&graph, &attributes, &[true; 8]));
+    let new = Attributes::from_rows(7, &[vec![(1, 1.0), (5, 1.0)], vec![]]).unwrap();
+    let new_words = words.of_new(&new);
+    let seen = embeddings(8, |node| node < 6, 1);
+    World { graph, embeddings: seen, words, new_embeddings: embeddings(2, |_| false, 2), new_words }
+}
+
+impl World {
+    fn evidence(&self) -> Evidence<'_> {
+        let new = Side { embeddings: &self.new_embeddings, words: &self.new_words };
+        Evidence::new(&self.graph, Side { embeddings: &self.embeddings, words: &self.words }).with_new(new)
+    }
+
+    fn rows(&self, node: NodeId) -> (&[f32], &[f32]) {
+        let (side, row) = if node < 8 { (&self.embeddings, node) } else { (&self.new_embeddings, node - 8) };
+        (side.attributes.row(row as usize), side.structure.row(row as usize))
+    }
+
+    /// The chance to step from each node to each, as a matrix.
+    fn steps(&self) -> Vec<Vec<f64>> {
+        let chance = |a: u32, b: u32| {
+            if self.graph.has_link(a, b) { 1.0 / self.graph.degree(a) as f64 } else { 0.0 }
+        };
+        (0..8).map(|a| (0..8).map(|b| chance(a, b)).collect()).collect()
+    }
+
+    /// Where a walk starts: among similar seen nodes for a new one, among its neighbours for a seen one.
+    fn start(&self, node: NodeId) -> Vec<f64> {
+        if node < 6 {
+            return self.steps()[node as usize].clone();
+        }
+        let own = self.rows(node).0;
+        let similarity = |other: u32| dot(own, self.rows(other).0) / 0.05;
+        let weights: Vec<f64> = (0..8).map(|other| if other < 6 { similarity(other).exp() } else { 0.0 }).collect();
+        let sum: f64 = weights.iter().sum();
+        weights.into_iter().map(|weight| weight / sum).collect()
+    }
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+}
+
+fn times(row: &[f64], matrix: &[Vec<f64>]) -> Vec<f64> {
+    (0..8).map(|column| (0..8).map(|term| row[term] * matrix[term][column]).sum()).collect()
+}
+
+#[test]
+fn every_term_is_its_definition_for_every_kind_of_pair() {
+    let world = world();
+    let evidence = world.evidence();
+    let steps = world.steps();
+    let pairs: Vec<(NodeId, NodeId)> = (0..10).flat_map(|a| (0..10).map(move |b| (a, b))).collect();
+    for (&(a, b), terms) in pairs.iter().zip(evidence.terms(&pairs)) {
+        let (seen_a, seen_b) = (a < 6, b < 6);
+        let ((a_a, a_s), (b_a, b_s)) = (world.rows(a), world.rows(b));
+        let cross = match (seen_a, seen_b) {
+            (true, true) => (dot(a_s, b_a) + dot(b_s, a_a)) / 2.0,
+            (true, false) => dot(a_s, b_a),
+            (false, true) => dot(b_s, a_a),
+            (false, false) => dot(a_a, b_a),
+        };
+        let (from, to) = if seen_a && !seen_b { (b, a) } else { (a, b) };
+        let near = times(&world.start(from), &steps);
+        let far = times(&near, &steps);
+        let degree = |node: u32| if node < 6 { world.graph.degree(node) as f64 } else { 0.0 };
+        let scale = if seen_a && seen_b { (degree(from) / degree(to)).sqrt() } else { 1.0 };
+        let chance = |field: &[f64]| if to < 6 { field[to as usize] * scale } else { 0.0 };
+        let expected = [
+            dot(a_a, b_a),
+            cross,
+            if seen_a && seen_b { dot(a_s, b_s) } else { 0.0 },
+            f64::from(terms[Term::Tfidf as usize]),
+            degree(a).ln_1p() + degree(b).ln_1p(),
+            (chance(&near) + 1e-5).ln(),
+            (chance(&far) + 1e-5).ln(),
+        ];
+        for (term, expected) in Term::ALL.iter().zip(expected) {
+            let found = f64::from(terms[*term as usize]);
+            assert!((found - expected).abs() < 2e-4, "{a} {b} {}: {found} {expected}", term.name());
+        }
+    }
+}
+
+#[test]
+fn words_are_cosines_weighted_by_idf() {
+    let world = world();
+    let row = |side: &TfIdfRows, node: usize| {
+        let mut full = [0.0; 7];
+        side.row(node).iter().for_each(|entry| full[entry.index as usize] = f64::from(entry.weight));
+        full
+    };
+    // Node 0 has attributes 0 and 3; idf = ln((1 + 8) / (1 + df)) + 1, with df 3 and 2.
+    let (first, second) = ((9.0_f64 / 4.0).ln() + 1.0, 2.0 * ((9.0_f64 / 3.0).ln() + 1.0));
+    let length = (first * first + second * second).sqrt();
+    assert!((row(&world.words, 0)[0] - first / length).abs() < 1e-6);
+    assert!((row(&world.words, 0)[3] - second / length).abs() < 1e-6);
+    assert!(world.new_words.row(1).is_empty());
+    let products = world.words.products(world.new_words.row(0));
+    for (node, product) in products.iter().enumerate() {
+        let expected: f64 = row(&world.words, node).iter().zip(row(&world.new_words, 0)).map(|(a, b)| a * b).sum();
+        assert!((f64::from(*product) - expected).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn candidates_score_as_pairs_do_and_either_order_is_the_same() {
+    let world = world();
+    let kind = |terms: [f64; 7]| KindWeights { terms, intercept: 0.4, pairs: 9 };
+    let weights = ScoreWeights {
+        old_old: kind([1.0, 0.3, 0.7, 2.0, -0.1, 0.2, 0.4]),
+        new_old: kind([0.5, 0.9, 0.0, 1.0, 0.3, 0.6, 0.1]),
+        new_new: kind([2.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0]),
+        prevalence: 0.5,
+    };
+    let scorer = LinkScorer { evidence: world.evidence(), weights: &weights, popularity: 1.0 };
+    let candidates: Vec<NodeId> = (0..10).collect();
+    for source in 0..10 {
+        let mut against = vec![0.0; 10];
+        scorer.scores_against(source, &candidates, &mut against);
+        for &target in candidates.iter().filter(|target| **target != source) {
+            let scores = scorer.scores(&[(source, target), (target, source)]);
+            assert_eq!(scores[0], scores[1]);
+            assert!((against[target as usize] - scores[0]).abs() < 1e-4, "{source} {target}");
+        }
+    }
+    let less = LinkScorer { evidence: world.evidence(), weights: &weights, popularity: 0.25 };
+    let (full, less) = (scorer.scores(&[(9, 0)])[0], less.scores(&[(9, 0)])[0]);
+    assert!((full - less - 0.75 * 4.0_f32.ln()).abs() < 1e-5, "node 0 has three links");
+}
+
+#[test]
+fn weights_find_the_truth_and_kinds_without_pairs_follow_the_others() {
+    let world = world();
+    let evidence = world.evidence();
+    let mut pairs = Vec::new();
+    for (round, source) in (6..10_u32).cycle().take(4000).enumerate() {
+        let target = (round as u32 * 5 + source) % 6;
+        let cosine = dot(world.rows(source).0, world.rows(target).0);
+        let chance = 1.0 / (1.0 + (-4.0 * cosine).exp());
+        pairs.push(Pair { source, target, linked: (round * 373 % 1009) as f64 / 1009.0 < chance });
+    }
+    assert!(ScoreWeights::can_be_fitted_to(&pairs) && !ScoreWeights::can_be_fitted_to(&pairs[..20]));
+    let weights = ScoreWeights::fit(&evidence, &[Term::Attributes], &pairs);
+    assert!((weights.new_old.terms[0] - 4.0).abs() < 1.0, "{weights:?}");
+    assert_eq!((weights.new_old.pairs, weights.new_new.pairs), (4000, 0));
+    assert!((weights.new_new.terms[0] - weights.new_old.terms[0]).abs() < 1e-9);
+    let all = ScoreWeights::fit(&evidence, &Term::ALL, &pairs);
+    for term in Term::ALL {
+        for kind in [PairKind::OldOld, PairKind::NewOld, PairKind::NewNew] {
+            let weight = all.of(kind).terms[term as usize];
+            assert!(weight.is_finite() && (term.applies_to(kind) || weight == 0.0), "{term:?} {kind:?}");
+        }
+    }
+    let moved = all.new_old.terms[0] + all.new_old.terms[1];
+    assert!((all.new_new.terms[0] - moved).abs() < 1e-9, "the cross term's weight goes to what stands for it");
+}
+
+#[test]
+fn probabilities_follow_the_base_rate() {
+    let nothing = KindWeights { terms: [0.0; 7], intercept: 0.0, pairs: 0 };
+    let weights =
+        ScoreWeights { old_old: nothing.clone(), new_old: nothing.clone(), new_new: nothing, prevalence: 0.4 };
+    let even = (0.4_f64 / 0.6).ln();
+    assert!((weights.probability(even, 0.4) - 0.4).abs() < 1e-12);
+    assert!((weights.probability(even, 0.01) - 0.01).abs() < 1e-12);
+    assert!(weights.probability(1e9, 1e-6) == 1.0 && weights.probability(-1e9, 0.5) == 0.0);
+}

@@ -1,0 +1,152 @@
+//! tf-idf vectors of nodes, of length 1.
+
+use std::sync::OnceLock;
+
+use crate::evaluate::baselines::inverse_document_frequencies;
+use crate::graph::{Attributes, Buffer, NodeId};
+use crate::kernel::Entry;
+use crate::split::TrainView;
+
+/// A sparse row per node, of length 1, or empty.
+#[derive(Clone, Debug)]
+pub struct TfIdfRows {
+    /// A weight per attribute.
+    idf: Buffer<f32>,
+    offsets: Buffer<u64>,
+    entries: Buffer<Entry<f32>>,
+    /// The same by attribute, made when first asked for.
+    by_attribute: OnceLock<ByAttribute>,
+}
+
+#[derive(Clone, Debug)]
+struct ByAttribute {
+    offsets: Vec<usize>,
+    entries: Vec<Entry<f32>>,
+}
+
+impl TfIdfRows {
+    /// Of all rows of a view's attributes; idf comes from its visible nodes alone.
+    pub fn of(view: &TrainView<'_>) -> Self {
+        let idf: Vec<f32> = inverse_document_frequencies(view).into_iter().map(|weight| weight as f32).collect();
+        TfIdfRows::weighted(view.attributes(), idf.into())
+    }
+
+    /// Of new nodes, with the idf of these.
+    pub fn of_new(&self, attributes: &Attributes) -> Self {
+        TfIdfRows::weighted(attributes, self.idf.clone())
+    }
+
+    fn weighted(attributes: &Attributes, idf: Buffer<f32>) -> Self {
+        let mut offsets = vec![0];
+        let mut entries = Vec::with_capacity(attributes.entries());
+        for node in 0..attributes.rows() as NodeId {
+            let (columns, values) = attributes.row(node);
+            let weighted = columns.iter().zip(values);
+            let weighted =
+                weighted.map(|(&column, &value)| (column, f64::from(value) * f64::from(idf[column as usize])));
+            let square: f64 = weighted.clone().map(|(_, value)| value * value).sum();
+            if square > 0.0 {
+                let scale = 1.0 / square.sqrt();
+                entries.extend(weighted.map(|(index, value)| Entry { index, weight: (value * scale) as f32 }));
+            }
+            offsets.push(entries.len() as u64);
+        }
+        TfIdfRows { idf, offsets: offsets.into(), entries: entries.into(), by_attribute: OnceLock::new() }
+    }
+
+    /// From its parts, if they fit together.
+    pub fn from_parts(
+        idf: Buffer<f32>,
+        offsets: Buffer<u64>,
+        entries: Buffer<Entry<f32>>,
+    ) -> Result<Self, &'static str> {
+        let rising = offsets.first() == Some(&0) && offsets.is_sorted();
+        if !rising || offsets.last() != Some(&(entries.len() as u64)) {
+            return Err("the tf-idf rows do not fit their offsets");
+        }
+        if entries.iter().any(|entry| entry.index as usize >= idf.len() || !entry.weight.is_finite()) {
+            return Err("a tf-idf row names an attribute that there is none of");
+        }
+        Ok(TfIdfRows { idf, offsets, entries, by_attribute: OnceLock::new() })
+    }
+
+    /// The weight of each attribute.
+    pub fn idf(&self) -> &[f32] {
+        &self.idf
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Where each row starts among [`TfIdfRows::entries`].
+    pub fn offsets(&self) -> &[u64] {
+        &self.offsets
+    }
+
+    /// All rows one after the other.
+    pub fn entries(&self) -> &[Entry<f32>] {
+        &self.entries
+    }
+
+    /// A node's row, by rising attribute.
+    pub fn row(&self, node: usize) -> &[Entry<f32>] {
+        &self.entries[self.offsets[node] as usize..self.offsets[node + 1] as usize]
+    }
+
+    /// The inner product of `row` with every row: only what both have is touched.
+    pub fn products(&self, row: &[Entry<f32>]) -> Vec<f32> {
+        let by_attribute = self.by_attribute.get_or_init(|| self.transposed());
+        let mut products = vec![0.0; self.rows()];
+        for entry in row {
+            let attribute = entry.index as usize;
+            for other in &by_attribute.entries[by_attribute.offsets[attribute]..by_attribute.offsets[attribute + 1]] {
+                products[other.index as usize] += entry.weight * other.weight;
+            }
+        }
+        products
+    }
+
+    fn transposed(&self) -> ByAttribute {
+        let mut offsets = vec![0; self.idf.len() + 1];
+        for entry in &*self.entries {
+            offsets[entry.index as usize + 1] += 1;
+        }
+        for attribute in 0..self.idf.len() {
+            offsets[attribute + 1] += offsets[attribute];
+        }
+        let mut next = offsets.clone();
+        let mut entries = vec![Entry::default(); self.entries.len()];
+        for node in 0..self.rows() {
+            for entry in self.row(node) {
+                let slot = &mut next[entry.index as usize];
+                entries[*slot] = Entry { index: node as u32, weight: entry.weight };
+                *slot += 1;
+            }
+        }
+        ByAttribute { offsets, entries }
+    }
+}
+
+impl PartialEq for TfIdfRows {
+    fn eq(&self, other: &Self) -> bool {
+        *self.idf == *other.idf && self.offsets() == other.offsets() && self.entries() == other.entries()
+    }
+}
+
+/// The inner product of two rows.
+pub(super) fn inner(mut a: &[Entry<f32>], mut b: &[Entry<f32>]) -> f32 {
+    let mut sum = 0.0;
+    while let ([first, a_rest @ ..], [second, b_rest @ ..]) = (a, b) {
+        match first.index.cmp(&second.index) {
+            std::cmp::Ordering::Less => a = a_rest,
+            std::cmp::Ordering::Greater => b = b_rest,
+            std::cmp::Ordering::Equal => {
+                sum += first.weight * second.weight;
+                (a, b) = (a_rest, b_rest);
+            }
+        }
+    }
+    sum
+}
