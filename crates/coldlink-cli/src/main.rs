@@ -6,6 +6,7 @@ mod failure;
 mod input;
 mod interrupt;
 mod output;
+mod plots;
 mod progress;
 mod settings;
 mod tables;

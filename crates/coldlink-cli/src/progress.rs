@@ -5,6 +5,7 @@ use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
 use coldlink::train::{Control, Event, Observer, Phase, Validated};
+use coldlink::tune::{Chosen, Planned, Tried, Watcher};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use crate::interrupt;
@@ -21,6 +22,8 @@ pub struct Progress {
     shown: Shown,
     /// What stands before everything, as the seed of several.
     label: String,
+    /// The trial at hand, where settings are searched for.
+    trial: Option<String>,
     phase: Phase,
     first: u64,
     step: u64,
@@ -50,6 +53,7 @@ impl Progress {
         Progress {
             shown,
             label: label.into(),
+            trial: None,
             phase: Phase::Search,
             first: 0,
             step: 0,
@@ -66,9 +70,10 @@ impl Progress {
         let now = Instant::now();
         (self.phase, self.first, self.step, self.steps) = (phase, step, step, steps);
         (self.started, self.last_line) = (now, now);
+        let prefix = format!("{}{}", self.label, self.name());
         if let Shown::Bar(bar) = &mut self.shown {
             *bar = ProgressBar::new(steps).with_position(step).with_style(style(BAR));
-            bar.set_prefix(format!("{}{}", self.label, name(phase)));
+            bar.set_prefix(prefix);
             bar.reset_eta();
         }
         if step > 0 {
@@ -102,6 +107,9 @@ impl Progress {
         if let Shown::Bar(bar) = &self.shown {
             bar.finish_and_clear();
         }
+        if self.trial.is_some() {
+            return;
+        }
         let seconds = self.started.elapsed().as_secs_f64();
         let steps = format!("{} steps in {seconds:.1} s", whole(self.step - self.first));
         match (self.phase, self.best) {
@@ -122,7 +130,16 @@ impl Progress {
 
     fn line(&self, text: &str) {
         if !matches!(self.shown, Shown::Nothing) {
-            eprintln!("{}{}: {text}", self.label, name(self.phase));
+            eprintln!("{}{}: {text}", self.label, self.name());
+        }
+    }
+
+    /// What is under way.
+    fn name(&self) -> &str {
+        match (&self.trial, self.phase) {
+            (Some(trial), _) => trial,
+            (None, Phase::Search) => "search",
+            (None, Phase::Refit) => "final fit",
         }
     }
 }
@@ -207,11 +224,40 @@ impl Observer for Progress {
     }
 }
 
-fn name(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Search => "search",
-        Phase::Refit => "final fit",
+impl Watcher for Progress {
+    fn trial_started(&mut self, planned: &Planned<'_>) {
+        let part =
+            if planned.share < 1.0 { format!(", {} of the steps", percent(planned.share)) } else { String::new() };
+        self.trial = Some(format!("trial {} of {}{part}", planned.number, planned.trials));
+        (self.best, self.validated) = (None, None);
     }
+
+    fn trial_ended(&mut self, tried: &Tried) {
+        let found = quality(&tried.trial.best);
+        self.line(&format!("{found} in {:.1} s with {}", tried.seconds, tried.name));
+        self.trial = None;
+    }
+
+    fn search_ended(&mut self, chosen: &Chosen) {
+        self.trial = None;
+        if !matches!(self.shown, Shown::Nothing) {
+            eprint!("{}", choice_text(&self.label, chosen));
+        }
+    }
+}
+
+/// Why the chosen settings were chosen.
+fn choice_text(label: &str, chosen: &Chosen) -> String {
+    let Some(best) = chosen.best() else {
+        return format!("{label}settings: no time to try others than the first of `auto`\n");
+    };
+    let rivals = chosen.tried.iter().filter(|tried| tried.share >= best.share && tried.name != best.name);
+    let next = rivals.max_by(|a, b| a.trial.best.quality().total_cmp(&b.trial.best.quality()));
+    let next = next.map_or_else(String::new, |next| {
+        let Validated { auc, ap, .. } = next.trial.best;
+        format!("; next best AUC {auc:.3}, AP {ap:.3} with {}", next.name)
+    });
+    format!("{label}settings: {}, for {} on validation{next}\n", best.name, quality(&best.trial.best))
 }
 
 /// What a validation found, in words. An average precision means nothing without the share of linked pairs.

@@ -8,16 +8,24 @@ use clap::{Args, ValueEnum};
 use coldlink::Config;
 use coldlink::config::Preset;
 use coldlink::split::{Protocol, Validation};
+use coldlink::tune::Auto;
 
 use crate::failure::Failure;
+
+/// The preset that is a search.
+const AUTO: &str = "auto";
 
 /// The settings of a model.
 #[derive(Args)]
 #[command(next_help_heading = "Settings")]
 pub struct SettingsArgs {
-    /// Settings to start from: default, paper, authors-code, or a TOML file
-    #[arg(long, default_value = "default", value_name = "NAME|FILE")]
+    /// Settings to start from: auto (searches for the best ones first), default, paper, authors-code, or a TOML file
+    #[arg(long, default_value = AUTO, value_name = "NAME|FILE")]
     preset: String,
+    /// Time for the search of `--preset auto`, as 90s or 3m, estimated for two cores; the choice does not depend on the
+    /// machine
+    #[arg(long, default_value = "3m", value_name = "TIME", value_parser = seconds)]
+    budget: f64,
     /// A TOML file with settings that replace the preset's
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -54,6 +62,8 @@ pub struct Settings {
     pub preset: String,
     /// All settings.
     pub config: Config,
+    /// How better ones are searched for, where they are.
+    pub auto: Option<Auto>,
     /// The validation rule, if someone asked for one.
     asked: Option<Validation>,
 }
@@ -63,20 +73,26 @@ impl SettingsArgs {
     pub fn resolve(&self) -> anyhow::Result<Settings> {
         let (preset, mut config) = start(&self.preset)?;
         let mut asked = false;
+        let mut fixed = Vec::new();
         if let Some(path) = &self.config {
             let text = read(path)?;
             config = config.merged(&text).with_context(|| format!("cannot use `{}`", path.display()))?;
-            asked = text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("validation"));
+            let table = text.parse::<toml::Table>().unwrap_or_default();
+            asked = table.contains_key("validation");
+            fixed.extend(table.keys().cloned());
         }
         for assignment in &self.set {
             config = config.set(assignment)?;
-            asked |= assignment.split('=').next().is_some_and(|key| key.trim() == "validation");
+            let key = assignment.split('=').next().unwrap_or_default().trim();
+            asked |= key == "validation";
+            fixed.push(key.to_owned());
         }
         if let Some(rule) = self.validation {
             config.validation = rule.into();
             asked = true;
         }
-        Ok(Settings { preset, asked: asked.then_some(config.validation), config })
+        let auto = (preset == AUTO).then_some(Auto { budget: self.budget, fixed });
+        Ok(Settings { preset, asked: asked.then_some(config.validation), config, auto })
     }
 }
 
@@ -93,12 +109,25 @@ impl Settings {
 
 fn start(preset: &str) -> anyhow::Result<(String, Config)> {
     if !preset.ends_with(".toml") && !preset.contains(std::path::MAIN_SEPARATOR) {
-        return Ok((preset.to_owned(), Preset::find(preset)?.config()));
+        let config = if preset == AUTO { Config::default() } else { Preset::find(preset)?.config() };
+        return Ok((preset.to_owned(), config));
     }
     let path = Path::new(preset);
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let config = Config::default().merged(&read(path)?).with_context(|| format!("cannot use `{preset}`"))?;
     Ok((name, config))
+}
+
+/// A time as 90, 90s, 3m or 1h, in seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    let (number, unit) = match text.char_indices().last() {
+        Some((end, 's')) => (&text[..end], 1.0),
+        Some((end, 'm')) => (&text[..end], 60.0),
+        Some((end, 'h')) => (&text[..end], 3600.0),
+        _ => (text, 1.0),
+    };
+    let value = number.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+    value.map(|number| number * unit).ok_or_else(|| "must be a time as 90s, 3m or 1h".to_owned())
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {

@@ -7,6 +7,7 @@ use crate::load::LoadError;
 use crate::model::FileError;
 use crate::split::SplitError;
 use crate::train::TrainError;
+use crate::tune::TuneError;
 
 /// Any error of the library.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +24,9 @@ pub enum Error {
     /// Training.
     #[error(transparent)]
     Train(#[from] TrainError),
+    /// A search for settings.
+    #[error(transparent)]
+    Tune(#[from] TuneError),
     /// A model's file.
     #[error(transparent)]
     File(#[from] FileError),
@@ -42,6 +46,7 @@ impl Error {
             Error::Split(error) => error.hint(),
             Error::Config(error) => error.hint(),
             Error::Train(error) => error.hint(),
+            Error::Tune(error) => error.hint(),
             Error::File(error) => error.hint(),
             Error::Metric(_) | Error::Cpu(_) => None,
         }

@@ -15,6 +15,7 @@ pub mod sample;
 pub mod score;
 pub mod split;
 pub mod train;
+pub mod tune;
 
 pub use config::Config;
 pub use error::Error;

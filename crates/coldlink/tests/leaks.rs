@@ -49,7 +49,7 @@ fn world(seed: u64) -> Dataset {
 fn random_attributes_do_not_tell_links_among_new_nodes() {
     let settings = ["width=32", "steps=300", "patience=0", "validate_every=100"];
     let config = settings.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap());
-    let evaluation = Evaluation { protocol: Protocol::Deal2020, config, rank_baselines: false };
+    let evaluation = Evaluation::new(Protocol::Deal2020, config);
     let (result, audit) = evaluate_seed(&world(1), &evaluation, 1, &mut Silent).unwrap();
     assert_eq!(audit.to_string(), "passed");
     let new_new = result.metrics.new_new.unwrap();

@@ -86,7 +86,7 @@ fn check_free(folder: &Path) -> anyhow::Result<()> {
 }
 
 fn evaluate(dataset: &Dataset, config: &Config, seed: u64, common: &Common) -> anyhow::Result<String> {
-    let evaluation = Evaluation { protocol: Protocol::Strict, config: config.clone(), rank_baselines: true };
+    let evaluation = Evaluation { rank_baselines: true, ..Evaluation::new(Protocol::Strict, config.clone()) };
     let split = Split::make(dataset, &evaluation.protocol, Some(config.validation), seed)?;
     let mut progress = Progress::new(common.quiet, "");
     let result = evaluate_split(dataset, &split, &evaluation, seed, &mut progress).map_err(|error| match error {

@@ -1,18 +1,27 @@
 //! `coldlink evaluate`: how good the model is on links it has not seen, beside trivial methods.
 
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
 use clap::Args;
 use coldlink::Config;
-use coldlink::evaluate::{About, BaselineSummary, Deviation, Evaluation, Report, SeedResult, Summary, evaluate_split};
+use coldlink::evaluate::{
+    About, BaselineSummary, Calibration, Deviation, Evaluation, Report, SeedResult, Summary, evaluate_split,
+};
 use coldlink::graph::Dataset;
+use coldlink::load::write_beside;
 use coldlink::split::{Audit, AuditStatus, Finding, Protocol, Split};
 use coldlink::train::TrainError;
+use coldlink::tune::TuneError;
 use serde::Serialize;
 
-use super::{Common, seeds};
+use super::{Common, seeds, share};
 use crate::failure::Failure;
 use crate::input::GraphArgs;
 use crate::interrupt;
-use crate::output::{print, print_json};
+use crate::output::{check_writable, print, print_json};
+use crate::plots::{self, ReliabilityBin};
 use crate::progress::Progress;
 use crate::settings::{Settings, SettingsArgs, protocol};
 use crate::tables::{Columns, count, metric, percent, whole};
@@ -47,6 +56,12 @@ pub struct Evaluate {
     /// Rank all candidates by the trivial methods too, for their MRR and Hits@10
     #[arg(long)]
     rank_baselines: bool,
+    /// How much it counts that a node has many links already: from 1, as much as it helps, down to 0, not at all
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share)]
+    popularity: f32,
+    /// A picture (SVG) of the probabilities against what came true
+    #[arg(long, value_name = "FILE.svg")]
+    reliability: Option<PathBuf>,
     /// Take a split whose audit failed for good
     #[arg(long)]
     accept_audit: bool,
@@ -64,7 +79,13 @@ pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
     let protocol = protocol(&args.protocol)?;
     let settings = args.settings.resolve()?.under(&protocol)?;
     let dataset = args.graph.load(common)?;
+    if let Some(path) = &args.reliability {
+        check_writable(path, &args.graph.paths())?;
+    }
     let measured = Measured::over_seeds(args, common, &dataset, protocol, &settings)?;
+    if let Some(path) = &args.reliability {
+        write_reliability(path, &measured.report)?;
+    }
     if args.json {
         print_json(&measured.json(&settings.config))?;
     } else {
@@ -98,7 +119,13 @@ impl Measured {
         settings: &Settings,
     ) -> anyhow::Result<Self> {
         let rule = settings.config.validation;
-        let evaluation = Evaluation { protocol, config: settings.config.clone(), rank_baselines: args.rank_baselines };
+        let evaluation = Evaluation {
+            protocol,
+            config: settings.config.clone(),
+            auto: settings.auto.clone(),
+            popularity: args.popularity,
+            rank_baselines: args.rank_baselines,
+        };
         let mut results: Vec<SeedResult> = Vec::new();
         let mut worst: Option<Audit> = None;
         interrupt::watch();
@@ -115,7 +142,8 @@ impl Measured {
             let mut progress = Progress::new(common.quiet, label);
             let result = evaluate_split(dataset, &split, &evaluation, seed, &mut progress);
             results.push(result.map_err(|error| match error {
-                coldlink::Error::Train(TrainError::Stopped { .. }) => stopped(place, args.seeds),
+                coldlink::Error::Train(TrainError::Stopped { .. })
+                | coldlink::Error::Tune(TuneError::Train(TrainError::Stopped { .. })) => stopped(place, args.seeds),
                 other => other.into(),
             })?);
             if interrupt::is_asked() {
@@ -132,6 +160,41 @@ impl Measured {
         let audit_findings = self.audit.findings().iter().map(Finding::to_string).collect();
         Json { report: &self.report, audit_findings, settings }
     }
+}
+
+/// Draws the probabilities of all seeds together.
+fn write_reliability(path: &Path, report: &Report) -> anyhow::Result<()> {
+    let calibrations: Vec<&Calibration> = report.seeds.iter().filter_map(|seed| seed.calibration.as_ref()).collect();
+    if calibrations.is_empty() {
+        let failure = Failure::new("scores of this preset give no probabilities to draw");
+        return Err(failure.hint("leave out `--reliability`, or use the preset `auto` or `default`").into());
+    }
+    let mut bins: Vec<ReliabilityBin> = calibrations
+        .iter()
+        .flat_map(|calibration| &calibration.bins)
+        .map(|bin| ReliabilityBin { predicted: bin.predicted, observed: bin.observed, pairs: bin.pairs })
+        .collect();
+    bins.sort_by(|a, b| a.predicted.total_cmp(&b.predicted));
+    let bins = merged(bins, 15);
+    let error = report.mean.ece.unwrap_or(f64::NAN);
+    let title = format!("{}, {}: probabilities on test pairs", report.about.dataset, report.about.protocol);
+    let picture = plots::reliability(&title, &bins, error);
+    write_beside(path, |out| out.write_all(picture.as_bytes()))
+        .with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+/// Bins of several seeds as those of one: bins of equal width, pairs counted together.
+fn merged(bins: Vec<ReliabilityBin>, count: usize) -> Vec<ReliabilityBin> {
+    let place = |bin: &ReliabilityBin| ((bin.predicted * count as f64) as usize).min(count - 1);
+    let groups = bins.chunk_by(|a, b| place(a) == place(b));
+    let together = groups.map(|group| {
+        let pairs: usize = group.iter().map(|bin| bin.pairs).sum();
+        let mean = |value: fn(&ReliabilityBin) -> f64| {
+            group.iter().map(|bin| value(bin) * bin.pairs as f64).sum::<f64>() / pairs as f64
+        };
+        ReliabilityBin { predicted: mean(|bin| bin.predicted), observed: mean(|bin| bin.observed), pairs }
+    });
+    together.collect()
 }
 
 /// What a report says of an evaluation before any number.
@@ -198,9 +261,19 @@ pub fn report_text(report: &Report, audit: &Audit) -> String {
     if seeds > 1 {
         text.push_str(&format!("\n{}", per_seed(&report.seeds)));
     }
-    let run = &report.seeds[0].run;
+    let (run, chosen) = (&report.seeds[0].run, &report.seeds[0].chosen);
     if seeds == 1 {
+        if let Some(chosen) = chosen {
+            let (settings, trials) = (&chosen.settings, count(chosen.trials, "trial"));
+            text.push_str(&format!("\nsettings: {settings}, the best of {trials} in {:.1} s", run.search_seconds));
+        }
         text.push_str(&format!("\ntrained for {} steps in {:.1} s\n", whole(run.steps), run.train_seconds));
+    }
+    if let Some(distinct) = report.mean.distinct_at_10 {
+        text.push_str(&format!("the lists of the ten best show {} different nodes\n", whole(distinct.round() as u64)));
+    }
+    if let Some(error) = report.mean.ece {
+        text.push_str(&format!("probabilities are off by {error:.3} on average (expected calibration error)\n"));
     }
     let prevalence = report.prevalence.map(percent).unwrap_or_default();
     text.push_str(&format!("AP depends on the share of linked pairs: guessing gets {prevalence} here.\n"));

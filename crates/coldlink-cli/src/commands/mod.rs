@@ -9,6 +9,7 @@ mod inspect;
 mod predict;
 mod split;
 mod train;
+mod tune;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
@@ -69,6 +70,12 @@ fn seeds() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(SEEDS)
 }
 
+/// A share from 0 to 1.
+fn share(text: &str) -> Result<f32, String> {
+    let value = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    value.ok_or_else(|| "must be a number from 0 to 1".to_owned())
+}
+
 /// A command with its arguments.
 #[derive(Subcommand)]
 pub enum Command {
@@ -77,6 +84,7 @@ pub enum Command {
     Inspect(inspect::Inspect),
     Split(split::Split),
     Train(train::Train),
+    Tune(tune::Tune),
     Evaluate(evaluate::Evaluate),
     Predict(predict::Predict),
     Embed(embed::Embed),
@@ -92,6 +100,7 @@ impl Command {
             Command::Inspect(args) => inspect::run(args, common),
             Command::Split(args) => split::run(args, common),
             Command::Train(args) => train::run(args, common),
+            Command::Tune(args) => tune::run(args, common),
             Command::Evaluate(args) => evaluate::run(args, common),
             Command::Predict(args) => predict::run(args, common),
             Command::Embed(args) => embed::run(args, common),

@@ -9,7 +9,7 @@ use coldlink::load::{End, load_pairs};
 use coldlink::model::{Model, Newcomers, Wish};
 use serde::Serialize;
 
-use super::Common;
+use super::{Common, share};
 use crate::input::{load_new_nodes, open_model};
 use crate::output::{check_writable, write_to};
 use crate::progress::Tally;
@@ -64,11 +64,6 @@ enum Format {
     Table,
     Csv,
     Jsonl,
-}
-
-fn share(text: &str) -> Result<f32, String> {
-    let value = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    value.ok_or_else(|| "must be a number from 0 to 1".to_owned())
 }
 
 fn base_rate(text: &str) -> Result<f64, String> {

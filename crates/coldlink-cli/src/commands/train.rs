@@ -8,6 +8,7 @@ use coldlink::config::Preset;
 use coldlink::model::Model;
 use coldlink::split::Split;
 use coldlink::train::{Checkpoints, Fit, TrainError};
+use coldlink::tune::{Chosen, Journal, Search, TuneError, auto};
 
 use super::{Common, seeds};
 use crate::failure::Failure;
@@ -47,7 +48,8 @@ pub struct Train {
 const EXAMPLES: &str = "\
 Examples:
   coldlink train papers/ -o papers.model
-  coldlink train papers/ -o papers.model --set width=128 --set steps=5000
+  coldlink train papers/ -o papers.model --budget 10m
+  coldlink train papers/ -o papers.model --preset default --set width=128 --set steps=5000
   coldlink train papers/ -o papers.model --checkpoint papers-checkpoint --resume";
 
 fn long_help() -> String {
@@ -64,22 +66,46 @@ pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
     let split = Split::for_training(&dataset.graph, &dataset.attributes, config.validation, args.seed)?;
     let folder = args.checkpoint.clone();
     let checkpoints = folder.map(|folder| Checkpoints { folder, every: args.every, resume: args.resume });
-    let fit = Fit {
-        split: &split,
-        attributes: &dataset.attributes,
-        config,
-        seed: args.seed,
-        checkpoints: checkpoints.as_ref(),
-    };
     interrupt::watch();
     let started = Instant::now();
-    let fitted = fit.run(&mut Progress::new(common.quiet, "")).map_err(stopped)?;
+    let mut progress = Progress::new(common.quiet, "");
+    let (attributes, seed) = (&dataset.attributes, args.seed);
+    let chosen = match &settings.auto {
+        Some(settings) => {
+            let journal = args.journal()?;
+            let search = Search { split: &split, attributes, seed, journal: journal.as_ref() };
+            auto(&search, config, settings, &mut progress).map_err(|error| match (error, &journal) {
+                (TuneError::Train(error), None) => stopped(error),
+                (TuneError::Train(TrainError::Stopped { .. }), Some(_)) => stopped_in_search(),
+                (error, _) => error.into(),
+            })?
+        }
+        None => Chosen::given(config.clone()),
+    };
+    let config = &chosen.config;
+    let fit = Fit { split: &split, attributes, config, seed, checkpoints: checkpoints.as_ref() };
+    let fitted = fit.run_after(chosen.trial.as_ref(), &mut progress).map_err(stopped)?;
     let model = Model::new(&dataset, &fitted, config, &settings.preset, args.seed);
     model.save(&args.output)?;
     if let Some(checkpoints) = &checkpoints {
         checkpoints.remove()?;
+        if let Some(journal) = args.journal()? {
+            journal.remove()?;
+        }
     }
     if common.quiet { Ok(()) } else { print(done(&model, &args.output, started)) }
+}
+
+impl Train {
+    /// Where the trials of a search are kept beside checkpoints.
+    fn journal(&self) -> Result<Option<Journal>, TuneError> {
+        self.checkpoint.as_ref().map(|folder| Journal::open(&folder.join("trials"))).transpose()
+    }
+}
+
+fn stopped_in_search() -> anyhow::Error {
+    let failure = Failure::stopped("stopped in the search for settings; the trials that ended are kept");
+    failure.hint("the same command with `--resume` goes on from here").into()
 }
 
 /// A stop that was asked for is told in other words than an error.

@@ -9,8 +9,18 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// Settings under which training takes a moment.
-pub const QUICK: [&str; 8] =
-    ["--set", "width=16", "--set", "steps=60", "--set", "validate_every=20", "--set", "batch=64"];
+pub const QUICK: [&str; 10] = [
+    "--preset",
+    "default",
+    "--set",
+    "width=16",
+    "--set",
+    "steps=60",
+    "--set",
+    "validate_every=20",
+    "--set",
+    "batch=64",
+];
 
 /// A folder to work in, with the graph `papers/` and new nodes in `new.csv`.
 pub struct Folder(TempDir);

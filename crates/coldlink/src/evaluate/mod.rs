@@ -6,6 +6,7 @@
 
 pub mod baselines;
 pub mod bootstrap;
+mod calibration;
 mod error;
 mod hard;
 mod metrics;
@@ -14,13 +15,14 @@ mod report;
 mod scorer;
 mod seed;
 
+pub use calibration::{Calibration, CalibrationBin};
 pub use error::MetricError;
 pub use hard::HardNegatives;
 pub use metrics::{Measures, auc, average_precision, prevalence};
 pub use ranking::{Ranks, candidates};
 pub use report::{
-    About, BaselineResult, BaselineSummary, BaselineTable, Deviation, HITS, Hits, Metrics, Report, Run, SeedResult,
-    Summary, Test,
+    About, BaselineResult, BaselineSummary, BaselineTable, ChosenSettings, Deviation, HITS, Hits, Metrics, Report, Run,
+    SeedResult, Summary, Test,
 };
 pub use scorer::Scorer;
 pub use seed::{Evaluation, evaluate_seed, evaluate_split};

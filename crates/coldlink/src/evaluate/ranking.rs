@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::{MetricError, Scorer};
 use crate::graph::NodeId;
+use crate::index::best;
 use crate::split::{RankingQuery, TrainView};
 
 /// Which nodes a query is ranked against: all seen ones where nodes are hidden, all nodes where only links are.
@@ -22,7 +23,12 @@ pub struct Ranks {
     sources: Vec<NodeId>,
     /// For each query, the rank of each target in its order.
     ranks: Vec<Vec<f64>>,
+    /// The distinct nodes among the first ten of all queries.
+    distinct: usize,
 }
+
+/// How long the lists are that [`Ranks::distinct`] looks at.
+const LISTED: usize = 10;
 
 impl Ranks {
     /// Ranks the targets of each query among the candidates, in any order and each counted once.
@@ -36,17 +42,27 @@ impl Ranks {
         candidates.dedup();
         let rank = |scores: &mut Vec<f32>, query: &RankingQuery| {
             scorer.scores_against(query.source, &candidates, scores);
-            rank_targets(query, &candidates, scores)
+            Ok((rank_targets(query, &candidates, scores)?, first_listed(query, &candidates, scores)))
         };
         let ranks = queries.par_iter().map_init(|| vec![0.0; candidates.len()], rank);
         // Not collected into a `Result` at once: which of several errors that keeps depends on the threads.
-        let ranks = ranks.collect::<Vec<_>>().into_iter().collect::<Result<_, _>>()?;
-        Ok(Ranks { sources: queries.iter().map(|query| query.source).collect(), ranks })
+        let ranked = ranks.collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>, _>>()?;
+        let (ranks, lists): (Vec<_>, Vec<_>) = ranked.into_iter().unzip();
+        let mut listed = lists.concat();
+        listed.sort_unstable();
+        listed.dedup();
+        let sources = queries.iter().map(|query| query.source).collect();
+        Ok(Ranks { sources, ranks, distinct: listed.len() })
     }
 
     /// The ranks of each query with its source, in the order of the queries.
     pub fn per_query(&self) -> impl Iterator<Item = (NodeId, &[f64])> {
         self.sources.iter().copied().zip(self.ranks.iter().map(Vec::as_slice))
+    }
+
+    /// How many distinct nodes the lists of the ten best show, over all queries; `None` without queries.
+    pub fn distinct(&self) -> Option<usize> {
+        (!self.sources.is_empty()).then_some(self.distinct)
     }
 
     /// How many targets were ranked.
@@ -69,6 +85,15 @@ impl Ranks {
         let sum: f64 = self.ranks.iter().flatten().map(|&rank| value(rank)).sum();
         (targets > 0).then(|| sum / targets as f64)
     }
+}
+
+/// The best candidates of a query that are not known to be its links.
+fn first_listed(query: &RankingQuery, candidates: &[NodeId], scores: &[f32]) -> Vec<NodeId> {
+    let is_new = |node: NodeId| node != query.source && !query.exclude.contains(&node);
+    let scored = candidates.iter().copied().zip(scores.iter().copied());
+    // More than are wanted, in case some are left out.
+    let most = LISTED + 1 + query.exclude.len();
+    best(scored, most).into_iter().map(|hit| hit.node).filter(|&node| is_new(node)).take(LISTED).collect()
 }
 
 /// Counts, for each distinct score of a target, the candidates above it and beside it: a look at each candidate and a

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::baselines::{Cosine, Degree, Random, TfIdf};
-use super::{Measures, MetricError, RankingQuery, Ranks, Scorer, candidates};
+use super::{Calibration, Measures, MetricError, RankingQuery, Ranks, Scorer, candidates};
 use crate::graph::NodeId;
+use crate::score::{LinkScorer, ScoreWeights};
 use crate::split::{Pair, PairKind, Protocol, TrainView, Validation};
 
 /// What a scorer is measured on: one split's test set.
@@ -27,8 +28,10 @@ pub struct Run {
     pub seed: u64,
     /// Steps of the final model.
     pub steps: usize,
-    /// Wall time of the training.
+    /// Wall time of the training, without the search for settings.
     pub train_seconds: f64,
+    /// Wall time of the search for settings.
+    pub search_seconds: f64,
 }
 
 /// The cut-offs of [`Hits`].
@@ -80,6 +83,11 @@ pub struct Metrics<N = usize> {
     /// `None` without queries.
     #[serde(flatten)]
     pub hits: Hits,
+    /// Distinct nodes among the ten best of all queries; `None` without queries.
+    #[serde(rename = "distinct@10")]
+    pub distinct_at_10: Option<f64>,
+    /// The expected calibration error; `None` where scores give no probabilities.
+    pub ece: Option<f64>,
     /// Pairs of a new and a seen node; `None` where no node is hidden.
     pub new_old: Option<Measures<N>>,
     /// Pairs of two new nodes; `None` where no node is hidden.
@@ -88,6 +96,19 @@ pub struct Metrics<N = usize> {
 
 /// The mean or the standard deviation of every metric over seeds.
 pub type Summary = Metrics<Option<f64>>;
+
+/// The outcome of a search for settings.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChosenSettings {
+    /// What differs from the base.
+    pub settings: String,
+    /// AUC on the validation pairs that they were chosen on.
+    pub auc: f64,
+    /// Average precision on them.
+    pub ap: f64,
+    /// How many trials there were.
+    pub trials: usize,
+}
 
 /// One seed's measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -98,6 +119,10 @@ pub struct SeedResult {
     /// What it scores.
     #[serde(flatten)]
     pub metrics: Metrics,
+    /// What was chosen where settings were searched for.
+    pub chosen: Option<ChosenSettings>,
+    /// Probabilities for the test's share of linked pairs against what is linked, where scores give any.
+    pub calibration: Option<Calibration>,
     /// What the trivial scorers score on the same pairs.
     #[serde(skip)]
     pub baselines: BaselineTable<BaselineResult>,
@@ -121,11 +146,34 @@ impl SeedResult {
             pooled: test.measures(&scores)?,
             mrr: ranks.mrr(),
             hits: Hits::each(|k| ranks.hits(k)),
+            distinct_at_10: ranks.distinct().map(|count| count as f64),
+            ece: None,
             new_old: kind(PairKind::NewOld)?,
             new_new: kind(PairKind::NewNew)?,
         };
         let baselines = BaselineTable::measure(run.seed, test, &candidates)?;
-        Ok(SeedResult { run, metrics, baselines, scores, ranks })
+        Ok(SeedResult { run, metrics, chosen: None, calibration: None, baselines, scores, ranks })
+    }
+}
+
+impl SeedResult {
+    /// The same with a look at the probabilities that the weights of a score give, at the test's own share of linked pairs.
+    fn with_calibration(mut self, weights: &ScoreWeights, pairs: &[Pair]) -> Result<Self, MetricError> {
+        let Some(base_rate) = self.metrics.pooled.prevalence else { return Ok(self) };
+        let probability = |&score: &f32| weights.probability(f64::from(score), base_rate);
+        let probabilities: Vec<f64> = self.scores.iter().map(probability).collect();
+        let linked: Vec<bool> = pairs.iter().map(|pair| pair.linked).collect();
+        let calibration = Calibration::of(&probabilities, &linked)?;
+        self.metrics.ece = Some(calibration.error);
+        self.calibration = Some(calibration);
+        Ok(self)
+    }
+
+    /// Measures a score of fitted terms, its probabilities included.
+    pub fn measure_links(run: Run, scorer: &LinkScorer<'_>, test: &Test) -> Result<Self, MetricError> {
+        let result = SeedResult::measure(run, scorer, test)?;
+        // With popularity turned down a score is no longer a log-odds.
+        if scorer.popularity < 1.0 { Ok(result) } else { result.with_calibration(scorer.weights, test.pairs) }
     }
 }
 
@@ -331,6 +379,8 @@ fn summarise(metrics: &[Metrics], statistic: Statistic) -> Summary {
         pooled: summarise_measures(&metrics.iter().map(|seed| seed.pooled).collect::<Vec<_>>(), statistic),
         mrr: statistic(&mut metrics.iter().map(|seed| seed.mrr)),
         hits: Hits::each(hits),
+        distinct_at_10: statistic(&mut metrics.iter().map(|seed| seed.distinct_at_10)),
+        ece: statistic(&mut metrics.iter().map(|seed| seed.ece)),
         new_old: kind(|seed| seed.new_old),
         new_new: kind(|seed| seed.new_new),
     }

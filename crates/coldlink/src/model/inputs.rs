@@ -75,6 +75,11 @@ impl SparseRows {
         SparseRows { width: attributes.width(), offsets: attributes.offsets().to_vec(), entries }
     }
 
+    /// Attributes of a node that are not zero, on average.
+    pub fn mean_entries(&self) -> f64 {
+        self.entries.len() as f64 / (self.offsets.len() - 1).max(1) as f64
+    }
+
     /// The attributes of a node that are not zero.
     #[inline]
     pub fn row(&self, node: NodeId) -> &[Entry<f32>] {

@@ -14,6 +14,8 @@ pub enum Purpose {
     Dropout = 3,
     /// Nodes that a batch's pairs are compared with.
     Negatives = 4,
+    /// Settings that are tried.
+    Trials = 5,
 }
 
 /// A seed that differs for each user seed, purpose and index.

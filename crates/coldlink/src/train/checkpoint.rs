@@ -158,7 +158,7 @@ fn owned(mut matrix: Matrix<f32>) -> Matrix<f32> {
 }
 
 /// Of everything that is trained and validated on.
-fn fingerprint(fit: &Fit<'_>) -> String {
+pub(crate) fn fingerprint(fit: &Fit<'_>) -> String {
     let mut hash = Xxh3::new();
     add_graph(&mut hash, fit.split.search(fit.attributes).graph());
     if let Some(view) = fit.split.refit(fit.attributes) {

@@ -73,12 +73,19 @@ fn embed_all(model: &Deal<f32>, features: &Features, view: &TrainView<'_>) -> Em
 }
 
 /// What settings are worth, without a final model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Trial {
     /// The best number of steps, with the score's quality at it.
     pub best: Validated,
     /// The weights of the score's terms, where they are fitted.
     pub weights: Option<ScoreWeights>,
+}
+
+impl Trial {
+    /// Of settings that cannot be trained with.
+    pub fn failed(step: u64) -> Self {
+        Trial { best: Validated { step, auc: 0.0, ap: 0.0, prevalence: 0.0 }, weights: None }
+    }
 }
 
 /// What a search has found so far.
@@ -116,6 +123,11 @@ impl Progress {
 impl Fit<'_> {
     /// Trains, from the start or from a checkpoint.
     pub fn run(&self, observer: &mut dyn Observer) -> Result<Fitted, TrainError> {
+        self.run_after(None, observer)
+    }
+
+    /// The same for settings that were tried before on the same split: what the search would find is known then.
+    pub fn run_after(&self, trial: Option<&Trial>, observer: &mut dyn Observer) -> Result<Fitted, TrainError> {
         self.config.check()?;
         let features = Features::new(self.attributes, self.config.scaling);
         let saved = self.checkpoints.map(|folder| folder.open(self, &features)).transpose()?.flatten();
@@ -125,7 +137,10 @@ impl Fit<'_> {
         };
         let halves = self.halves();
         let mut searched = None;
-        if resumed.as_ref().is_none_or(|(phase, ..)| *phase == Phase::Search) {
+        let known = trial.filter(|_| resumed.is_none() && self.split.refit(self.attributes).is_some());
+        if let Some(trial) = known {
+            progress = Progress { history: vec![trial.best], best_model: None, weights: trial.weights.clone() };
+        } else if resumed.as_ref().is_none_or(|(phase, ..)| *phase == Phase::Search) {
             let state = resumed.take().map(|(_, step, model)| (step, model));
             searched = Some(self.search(&features, &halves, &mut progress, state, observer)?);
             let best = progress.best_model.as_ref().filter(|_| !halves.weighing.is_empty());

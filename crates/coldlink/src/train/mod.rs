@@ -7,6 +7,7 @@ mod fit;
 mod trainer;
 
 pub use checkpoint::Checkpoints;
+pub(crate) use checkpoint::fingerprint;
 pub use error::TrainError;
 pub use event::{Control, Event, Observer, Phase, Silent};
 pub use fit::{Fit, Fitted, Trial, Validated};

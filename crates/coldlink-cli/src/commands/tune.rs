@@ -1,0 +1,196 @@
+//! `coldlink tune`: the best settings for a graph, as a preset of its own.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Context;
+use clap::Args;
+use coldlink::Config;
+use coldlink::load::write_beside;
+use coldlink::split::Split;
+use coldlink::train::{Control, Event, Observer, TrainError};
+use coldlink::tune::{Candidate, Chosen, Journal, Planned, Search, Space, Stage, Tried, TuneError, Watcher};
+
+use super::{Common, seeds};
+use crate::failure::Failure;
+use crate::input::GraphArgs;
+use crate::interrupt;
+use crate::output::{check_writable, print};
+use crate::plots::{self, TrialPoint};
+use crate::progress::{Progress, quality};
+use crate::settings::SettingsArgs;
+use crate::tables::{Columns, count, percent};
+
+/// Trials that are shown while the search goes on.
+const SHOWN: usize = 5;
+
+/// Search for the best settings for a graph
+#[derive(Args)]
+#[command(after_help = EXAMPLES, after_long_help = long_help())]
+pub struct Tune {
+    /// The preset to write, a TOML file for `--preset`
+    #[arg(long, short, value_name = "PRESET.toml")]
+    output: PathBuf,
+    /// How many settings to try for a ninth of their steps; the best third of them is tried for a third, and the best third of
+    /// these in full
+    #[arg(long, default_value_t = 27, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=10_000))]
+    trials: u16,
+    /// What to search, a TOML file with the values of each setting [default: see `--help`]
+    #[arg(long, value_name = "FILE")]
+    space: Option<PathBuf>,
+    /// Where finished trials are kept; the same command goes on from there [default: PRESET.trials]
+    #[arg(long, value_name = "FOLDER")]
+    trials_folder: Option<PathBuf>,
+    /// A picture (SVG) of the trials
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+    /// What all random choices come from
+    #[arg(long, default_value_t = 0, value_parser = seeds())]
+    seed: u64,
+    #[command(flatten)]
+    settings: SettingsArgs,
+    #[command(flatten)]
+    graph: GraphArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  coldlink tune papers/ -o papers.toml
+  coldlink tune papers/ -o papers.toml --trials 81 --plot trials.svg
+  coldlink train papers/ -o papers.model --preset papers.toml
+
+Settings are compared on nodes that are held back. Stopped at any moment, the same command goes on
+where it was.";
+
+fn long_help() -> String {
+    let space: String = Space::built_in_text().lines().map(|line| format!("  {line}\n")).collect();
+    format!("{EXAMPLES}\n\nThe space that is searched where none is given:\n{space}")
+}
+
+/// Runs the command.
+pub fn run(args: &Tune, common: &Common) -> anyhow::Result<()> {
+    let settings = args.settings.resolve()?;
+    let base = &settings.config;
+    let space = args.space()?;
+    for path in [Some(&args.output), args.plot.as_ref()].into_iter().flatten() {
+        check_writable(path, &args.graph.paths())?;
+    }
+    let dataset = args.graph.load(common)?;
+    let split = Split::for_training(&dataset.graph, &dataset.attributes, base.validation, args.seed)?;
+    let journal = Journal::open(&args.folder())?;
+    let search = Search { split: &split, attributes: &dataset.attributes, seed: args.seed, journal: Some(&journal) };
+    let candidates = space.sample(base, args.trials.into(), args.seed);
+    interrupt::watch();
+    let mut live = Live::new(common.quiet);
+    let chosen = search.run(&candidates, &stages(candidates.len()), &mut live).map_err(stopped)?;
+    write_preset(&args.output, &chosen, &candidates)?;
+    if let Some(path) = &args.plot {
+        write_plot(path, &dataset.name, &live.points)?;
+    }
+    let table = best_table(&chosen.tried);
+    let path = args.output.display();
+    print(format!("{table}\n{path}: written; next: coldlink train GRAPH -o MODEL --preset {path}\n"))
+}
+
+impl Tune {
+    fn space(&self) -> anyhow::Result<Space> {
+        let Some(path) = &self.space else { return Ok(Space::built_in()) };
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        Space::parse(&text).with_context(|| format!("cannot use `{}`", path.display()))
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.trials_folder.clone().unwrap_or_else(|| self.output.with_extension("trials"))
+    }
+}
+
+/// A ninth of the steps for all, a third for a third, all for a ninth.
+fn stages(candidates: usize) -> [Stage; 3] {
+    [(1, 9.0), (3, 3.0), (9, 1.0)]
+        .map(|(part, divisor)| Stage { candidates: candidates.div_ceil(part), share: 1.0 / divisor })
+}
+
+fn stopped(error: TuneError) -> anyhow::Error {
+    if !matches!(error, TuneError::Train(TrainError::Stopped { .. })) {
+        return error.into();
+    }
+    let failure = Failure::stopped("stopped; the trials that ended are kept");
+    failure.hint("the same command goes on from here").into()
+}
+
+/// Shows the trial at hand and the best so far.
+struct Live {
+    progress: Progress,
+    tried: Vec<Tried>,
+    points: Vec<TrialPoint>,
+    started: Instant,
+    shows: bool,
+}
+
+impl Live {
+    fn new(quiet: bool) -> Self {
+        let progress = Progress::new(quiet, "");
+        let shows = !quiet && std::io::stderr().is_terminal();
+        Live { progress, tried: Vec::new(), points: Vec::new(), started: Instant::now(), shows }
+    }
+}
+
+impl Observer for Live {
+    fn on(&mut self, event: Event) -> Control {
+        self.progress.on(event)
+    }
+}
+
+impl Watcher for Live {
+    fn trial_started(&mut self, planned: &Planned<'_>) {
+        self.progress.trial_started(planned);
+    }
+
+    fn trial_ended(&mut self, tried: &Tried) {
+        self.progress.trial_ended(tried);
+        self.points.push(TrialPoint {
+            seconds: self.points.last().map_or(0.0, |point| point.seconds) + tried.seconds,
+            quality: tried.trial.best.quality(),
+            label: tried.name.clone(),
+            full: tried.share >= 1.0,
+        });
+        self.tried.push(tried.clone());
+        if self.shows {
+            let elapsed = self.started.elapsed().as_secs_f64();
+            eprintln!("best after {} in {elapsed:.0} s\n{}", count(self.tried.len(), "trial"), best_table(&self.tried));
+        }
+    }
+}
+
+/// The best trials, those with more steps first.
+fn best_table(tried: &[Tried]) -> Columns {
+    let mut ranked: Vec<&Tried> = tried.iter().collect();
+    ranked.sort_by(|a, b| b.share.total_cmp(&a.share).then(b.trial.best.quality().total_cmp(&a.trial.best.quality())));
+    let mut table = Columns::new(["on validation", "steps", "seconds", "settings"]);
+    for tried in ranked.into_iter().take(SHOWN) {
+        let steps = format!("{} ({})", tried.trial.best.step, percent(tried.share));
+        table.row([quality(&tried.trial.best), steps, format!("{:.1}", tried.seconds), tried.name.clone()]);
+    }
+    table
+}
+
+fn write_preset(path: &Path, chosen: &Chosen, candidates: &[Candidate]) -> anyhow::Result<()> {
+    let about = chosen.best().map_or_else(String::new, |best| {
+        format!(
+            "# {}, the best of {}: {}\n",
+            best.name,
+            count(candidates.len(), "candidate"),
+            quality(&best.trial.best)
+        )
+    });
+    let text = format!("# Found by `coldlink tune`.\n{about}{}", Config::to_toml(&chosen.config));
+    write_beside(path, |out| out.write_all(text.as_bytes()))
+        .with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+fn write_plot(path: &Path, name: &str, points: &[TrialPoint]) -> anyhow::Result<()> {
+    let picture = plots::trials(&format!("{name}: settings that were tried"), points);
+    write_beside(path, |out| out.write_all(picture.as_bytes()))
+        .with_context(|| format!("cannot write `{}`", path.display()))
+}

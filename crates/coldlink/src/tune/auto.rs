@@ -1,0 +1,113 @@
+//! The short search that stands behind `--preset auto`.
+
+use super::{Candidate, Chosen, Search, Stage, TuneError, Watcher, estimated_seconds};
+use crate::Config;
+use crate::config::ConfigError;
+use crate::model::Features;
+
+/// What is tried, in the order of how often it has won: what differs from the base.
+const CANDIDATES: [&[&str]; 7] = [
+    &["temperature=0.1", "attribute_dropout=0.0", "learning_rate=0.02"],
+    &["temperature=0.2", "attribute_dropout=0.3"],
+    &["temperature=0.2", "attribute_dropout=0.5"],
+    &["temperature=0.1", "attribute_dropout=0.2", "learning_rate=0.02"],
+    &["temperature=0.07", "attribute_dropout=0.0", "learning_rate=0.02"],
+    &["temperature=0.3", "attribute_dropout=0.4"],
+    &[
+        "temperature=0.1",
+        "attribute_dropout=0.0",
+        "hidden=[256]",
+        "bias=true",
+        "hidden_dropout=0.3",
+        "scaling=raw",
+        "learning_rate=0.003",
+    ],
+];
+
+/// The share of its steps that a candidate is tried for where there is no time to try all in full.
+const SHORT: f64 = 0.25;
+
+/// What `auto` tries around a base, whose settings named in `fixed` stay as they are.
+pub fn auto_candidates(base: &Config, fixed: &[String]) -> Result<Vec<Candidate>, ConfigError> {
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for changes in CANDIDATES {
+        let is_free =
+            |change: &&&str| change.split('=').next().is_some_and(|key| fixed.iter().all(|fixed| fixed != key));
+        let free: Vec<&str> = changes.iter().filter(is_free).copied().collect();
+        let config = free.iter().try_fold(base.clone(), |config, change| config.set(change))?;
+        if candidates.iter().all(|candidate| candidate.config != config) {
+            candidates.push(Candidate { name: free.join(" "), config });
+        }
+    }
+    Ok(candidates)
+}
+
+/// Stages that fit a budget of seconds, given what each candidate costs in full. Where all fit, all are tried in full. Else half of
+/// the budget goes to short trials of as many as fit, in their order, and half to full trials of the best.
+pub fn auto_plan(costs: &[f64], budget: f64) -> Vec<Stage> {
+    if costs.iter().sum::<f64>() <= budget {
+        return vec![Stage { candidates: costs.len(), share: 1.0 }];
+    }
+    let fitting = |share: f64| {
+        let mut spent = 0.0;
+        costs
+            .iter()
+            .take_while(|cost| {
+                spent += *cost * share;
+                spent <= budget / 2.0
+            })
+            .count()
+    };
+    match (fitting(SHORT), fitting(1.0)) {
+        (0 | 1, _) => Vec::new(),
+        (short, full) => {
+            vec![Stage { candidates: short, share: SHORT }, Stage { candidates: full.max(1), share: 1.0 }]
+        }
+    }
+}
+
+/// How `auto` chooses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Auto {
+    /// Estimated seconds on two cores that the trials may take.
+    pub budget: f64,
+    /// Settings that are not to be changed.
+    pub fixed: Vec<String>,
+}
+
+/// The best settings for a split that can be found within a budget.
+pub fn auto(search: &Search<'_>, base: &Config, auto: &Auto, watcher: &mut dyn Watcher) -> Result<Chosen, TuneError> {
+    let candidates = auto_candidates(base, &auto.fixed)?;
+    let view = search.split.search(search.attributes);
+    let features = Features::new(search.attributes, base.scaling);
+    let cost = |candidate: &Candidate| {
+        let config = &candidate.config;
+        estimated_seconds(config, &view, &features, config.steps)
+    };
+    let costs: Vec<f64> = candidates.iter().map(cost).collect();
+    search.run(&candidates, &auto_plan(&costs, auto.budget), watcher)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_are_sound_and_leave_fixed_settings_alone() {
+        let all = auto_candidates(&Config::default(), &[]).unwrap();
+        assert_eq!(all.len(), CANDIDATES.len());
+        let fixed = ["temperature".to_owned(), "attribute_dropout".to_owned()];
+        let base = Config::default().set("temperature=0.4").unwrap();
+        let some = auto_candidates(&base, &fixed).unwrap();
+        assert!(some.len() < all.len() && some.iter().all(|candidate| candidate.config.temperature == 0.4));
+    }
+
+    #[test]
+    fn plans_fit_their_budget() {
+        let stage = |candidates, share| Stage { candidates, share };
+        assert_eq!(auto_plan(&[1.0, 2.0, 3.0], 6.0), [stage(3, 1.0)]);
+        assert_eq!(auto_plan(&[8.0, 8.0, 8.0, 8.0], 16.0), [stage(4, 0.25), stage(1, 1.0)]);
+        assert_eq!(auto_plan(&[8.0, 8.0, 8.0, 8.0], 8.0), [stage(2, 0.25), stage(1, 1.0)]);
+        assert_eq!(auto_plan(&[100.0; 4], 16.0), []);
+    }
+}

@@ -1,0 +1,46 @@
+//! What a training run is likely to cost, from sizes alone.
+
+use crate::Config;
+use crate::config::Loss;
+use crate::model::Features;
+use crate::split::TrainView;
+
+/// Floating-point operations of dense products that two cores do in a second.
+const DENSE_RATE: f64 = 1.4e11;
+/// The same of sums over sparse rows, which wait for memory.
+const SPARSE_RATE: f64 = 2.5e10;
+/// Seconds of a step that do not depend on sizes.
+const STEP_OVERHEAD: f64 = 2e-4;
+
+/// Seconds that `steps` of training take on two ordinary cores, roughly. The same on every machine, so that a choice under a
+/// budget is as well.
+pub fn estimated_seconds(config: &Config, view: &TrainView<'_>, features: &Features, steps: u64) -> f64 {
+    let seen = view.seen().len() as f64;
+    let (pairs, width) = (config.batch.pairs(seen as usize) as f64, config.width as f64);
+    let (drawn, loss) = match config.loss {
+        Loss::Pairs => (2.0 * pairs, 12.0 * pairs * width / SPARSE_RATE),
+        Loss::Softmax => {
+            let negatives = (config.negatives as f64).min(seen);
+            // Three products of 2 pairs × 2 negatives × width.
+            (2.0 * pairs + negatives, 24.0 * pairs * negatives * width / DENSE_RATE)
+        }
+    };
+    // Distinct nodes among those drawn.
+    let nodes = seen * (1.0 - (-drawn / seen.max(1.0)).exp());
+    let first = config.hidden.first().copied().unwrap_or(config.width) as f64;
+    let input = match features {
+        // Forward and backward, and the optimiser on each touched row.
+        Features::Sparse(rows) => {
+            let entries = nodes * rows.mean_entries();
+            (4.0 * entries + 12.0 * entries.min(features.width() as f64)) * first / SPARSE_RATE
+        }
+        Features::Dense(_) => 4.0 * nodes * features.width() as f64 * first / DENSE_RATE,
+    };
+    let mut hidden = 0.0;
+    let mut inputs = first;
+    for &outputs in config.hidden.iter().skip(1).chain(config.hidden.first().map(|_| &config.width)) {
+        hidden += 6.0 * nodes * inputs * outputs as f64 / DENSE_RATE;
+        inputs = outputs as f64;
+    }
+    steps as f64 * (STEP_OVERHEAD + loss + input + hidden + 20.0 * nodes * width / SPARSE_RATE)
+}

@@ -1,0 +1,45 @@
+//! Why no settings were chosen.
+
+use std::path::PathBuf;
+
+use crate::config::ConfigError;
+use crate::train::TrainError;
+
+/// Why a search ended without a choice.
+#[derive(Debug, thiserror::Error)]
+pub enum TuneError {
+    /// A trial could not be trained.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+    /// A setting of the space.
+    #[error("the space is not usable")]
+    Config(#[from] ConfigError),
+    /// The space itself.
+    #[error("the space is not usable: {0}")]
+    Space(String),
+    /// There is nothing to try.
+    #[error("there are no settings to try")]
+    Nothing,
+    /// A trial could not be kept.
+    #[error("cannot write `{path}`", path = path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+impl TuneError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            TuneError::Train(error) => error.hint(),
+            TuneError::Config(error) => error.hint(),
+            TuneError::Space(_) | TuneError::Nothing => {
+                Some("a space has a line for each setting, as `temperature = [0.1, 0.2]`".to_owned())
+            }
+            TuneError::Write { .. } => None,
+        }
+    }
+}

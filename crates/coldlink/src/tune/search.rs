@@ -1,0 +1,174 @@
+//! Tries candidates stage by stage; each stage goes on with the best of the one before.
+
+use std::time::Instant;
+
+use super::{Journal, TuneError};
+use crate::Config;
+use crate::graph::Attributes;
+use crate::split::Split;
+use crate::train::{Control, Event, Fit, Observer, Silent, TrainError, Trial};
+
+/// Settings to try.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// What they are called: the settings that differ from the others'.
+    pub name: String,
+    /// All settings.
+    pub config: Config,
+}
+
+/// A stage of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stage {
+    /// How many of the best candidates so far are tried.
+    pub candidates: usize,
+    /// For which share of their steps.
+    pub share: f64,
+}
+
+/// A trial that is about to begin.
+#[derive(Clone, Copy, Debug)]
+pub struct Planned<'a> {
+    /// Its place among all trials, from 1.
+    pub number: usize,
+    /// How many there will be.
+    pub trials: usize,
+    /// What is tried.
+    pub candidate: &'a Candidate,
+    /// The share of the steps it is trained for.
+    pub share: f64,
+}
+
+/// A trial that has ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tried {
+    /// Its place among the candidates.
+    pub candidate: usize,
+    /// What they are called.
+    pub name: String,
+    /// The share of the steps it was trained for.
+    pub share: f64,
+    /// How good it was.
+    pub trial: Trial,
+    /// Wall time.
+    pub seconds: f64,
+}
+
+/// The settings that were found best.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// All of them.
+    pub config: Config,
+    /// How good they are on validation pairs; `None` where nothing was tried.
+    pub trial: Option<Trial>,
+    /// All trials, in order.
+    pub tried: Vec<Tried>,
+}
+
+impl Chosen {
+    /// Settings that were given and not searched for.
+    pub fn given(config: Config) -> Self {
+        Chosen { config, trial: None, tried: Vec::new() }
+    }
+
+    /// The trial that decided.
+    pub fn best(&self) -> Option<&Tried> {
+        let trial = self.trial.as_ref()?;
+        self.tried.iter().rev().find(|tried| tried.trial == *trial)
+    }
+}
+
+/// Watches a search, and the training of each trial.
+pub trait Watcher: Observer {
+    /// A trial begins.
+    fn trial_started(&mut self, _planned: &Planned<'_>) {}
+    /// A trial has ended.
+    fn trial_ended(&mut self, _tried: &Tried) {}
+    /// The search is over.
+    fn search_ended(&mut self, _chosen: &Chosen) {}
+}
+
+impl Watcher for Silent {}
+
+/// A search inside one split.
+pub struct Search<'a> {
+    /// What is trained and validated on.
+    pub split: &'a Split,
+    /// The attributes of its nodes.
+    pub attributes: &'a Attributes,
+    /// The seed of every trial.
+    pub seed: u64,
+    /// Where finished trials are kept.
+    pub journal: Option<&'a Journal>,
+}
+
+impl Search<'_> {
+    /// The best of the candidates. The last stage decides; where it tries none, the first candidate is taken as it is.
+    pub fn run(
+        &self,
+        candidates: &[Candidate],
+        stages: &[Stage],
+        watcher: &mut dyn Watcher,
+    ) -> Result<Chosen, TuneError> {
+        let first = candidates.first().ok_or(TuneError::Nothing)?;
+        let trials = stages.iter().map(|stage| stage.candidates.min(candidates.len())).sum();
+        let mut tried: Vec<Tried> = Vec::new();
+        let mut order: Vec<usize> = (0..candidates.len()).collect();
+        for stage in stages {
+            order.truncate(stage.candidates);
+            let before = tried.len();
+            for &candidate in &order {
+                let planned =
+                    Planned { number: tried.len() + 1, trials, candidate: &candidates[candidate], share: stage.share };
+                watcher.trial_started(&planned);
+                let (trial, seconds) = self.try_out(&planned, watcher)?;
+                let name = candidates[candidate].name.clone();
+                tried.push(Tried { candidate, name, share: stage.share, trial, seconds });
+                if let Some(last) = tried.last() {
+                    watcher.trial_ended(last);
+                }
+            }
+            let mut ranked: Vec<&Tried> = tried[before..].iter().collect();
+            // A stable sort: the earlier of equals stays first.
+            ranked.sort_by(|a, b| b.trial.best.quality().total_cmp(&a.trial.best.quality()));
+            order = ranked.iter().map(|tried| tried.candidate).collect();
+        }
+        let best = order.first().and_then(|best| tried.iter().rev().find(|tried| tried.candidate == *best));
+        let config = best.map_or(&first.config, |best| &candidates[best.candidate].config).clone();
+        let chosen = Chosen { config, trial: best.map(|best| best.trial.clone()), tried };
+        watcher.search_ended(&chosen);
+        Ok(chosen)
+    }
+
+    fn try_out(&self, planned: &Planned<'_>, watcher: &mut dyn Watcher) -> Result<(Trial, f64), TuneError> {
+        let config = &planned.candidate.config;
+        let steps = ((config.steps as f64 * planned.share).round() as u64).max(1);
+        // The learning rate falls over the steps that there are.
+        let config = Config { steps, validate_every: config.validate_every.min(steps), ..config.clone() };
+        let fit =
+            Fit { split: self.split, attributes: self.attributes, config: &config, seed: self.seed, checkpoints: None };
+        if let Some(found) = self.journal.and_then(|journal| journal.find(&fit)) {
+            return Ok(found);
+        }
+        let started = Instant::now();
+        let trial = match fit.try_out(&mut Passing(watcher)) {
+            // Settings under which numbers go out of range are bad ones, not an error.
+            Err(TrainError::Diverged { step }) => Trial::failed(step),
+            other => other?,
+        };
+        let seconds = started.elapsed().as_secs_f64();
+        if let Some(journal) = self.journal {
+            journal.keep(&fit, &trial, seconds)?;
+        }
+        Ok((trial, seconds))
+    }
+}
+
+/// Hands the events of training on to a watcher.
+pub struct Passing<'a>(pub &'a mut dyn Watcher);
+
+impl Observer for Passing<'_> {
+    fn on(&mut self, event: Event) -> Control {
+        self.0.on(event)
+    }
+}

@@ -1,0 +1,124 @@
+//! Settings to choose from, in TOML.
+
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+
+use super::{Candidate, TuneError};
+use crate::Config;
+use crate::sample::{Purpose, stream};
+
+/// For each setting the values it may take: a list, or a range as `{ from = 0.001, to = 0.03, log = true }`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Space {
+    settings: Vec<(String, Values)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Values {
+    List(Vec<toml::Value>),
+    Range { from: f64, to: f64, log: bool },
+}
+
+/// The space that `coldlink tune` searches where none is given.
+const BUILT_IN: &str = include_str!("../../spaces/default.toml");
+
+impl Space {
+    /// What is searched where nothing else is said.
+    pub fn built_in() -> Self {
+        // A test reads it, so the text is known to be whole.
+        Space::parse(BUILT_IN).unwrap_or_else(|error| unreachable!("{error}"))
+    }
+
+    /// The TOML of the built-in space.
+    pub fn built_in_text() -> &'static str {
+        BUILT_IN
+    }
+
+    /// Reads a space, and checks that each of its settings is one.
+    pub fn parse(text: &str) -> Result<Self, TuneError> {
+        let table: toml::Table =
+            text.parse().map_err(|error: toml::de::Error| TuneError::Space(error.message().trim().to_owned()))?;
+        let mut settings = Vec::new();
+        for (key, value) in table {
+            let values = match value {
+                toml::Value::Array(values) if !values.is_empty() => Values::List(values),
+                toml::Value::Table(range) => range_of(&key, &range)?,
+                _ => return Err(TuneError::Space(format!("`{key}` is neither a list of values nor a range"))),
+            };
+            settings.push((key, values));
+        }
+        let space = Space { settings };
+        if space.settings.is_empty() {
+            return Err(TuneError::Nothing);
+        }
+        for (key, values) in &space.settings {
+            match values {
+                Values::List(values) => {
+                    for value in values {
+                        Config::default().set(&format!("{key}={value}"))?;
+                    }
+                }
+                Values::Range { from, to, .. } => {
+                    for value in [from, to] {
+                        Config::default().set(&format!("{key}={value:?}"))?;
+                    }
+                }
+            }
+        }
+        Ok(space)
+    }
+
+    /// `count` candidates around a base, drawn at random; the base itself comes first. Draws that are not sound as a whole are
+    /// drawn again.
+    pub fn sample(&self, base: &Config, count: usize, seed: u64) -> Vec<Candidate> {
+        let mut candidates = vec![Candidate { name: "as given".to_owned(), config: base.clone() }];
+        for index in 0..100 * count as u64 {
+            if candidates.len() >= count {
+                break;
+            }
+            let random = &mut stream(seed, Purpose::Trials, index, 0);
+            let changes: Vec<String> = self
+                .settings
+                .iter()
+                .map(|(key, values)| match values {
+                    Values::List(values) => {
+                        format!("{key}={}", values.choose(random).unwrap_or(&values[0]))
+                    }
+                    Values::Range { from, to, log } => {
+                        let share: f64 = random.random();
+                        let value = if *log { from * (to / from).powf(share) } else { from + share * (to - from) };
+                        format!("{key}={}", rounded(value))
+                    }
+                })
+                .collect();
+            let drawn = changes.iter().try_fold(base.clone(), |config, change| config.set(change));
+            let Ok(config) = drawn else { continue };
+            if candidates.iter().all(|candidate| candidate.config != config) {
+                candidates.push(Candidate { name: changes.join(" "), config });
+            }
+        }
+        candidates
+    }
+}
+
+fn range_of(key: &str, range: &toml::Table) -> Result<Values, TuneError> {
+    let number = |name: &str| {
+        let value = range.get(name).and_then(|value| value.as_float().or(value.as_integer().map(|whole| whole as f64)));
+        value.ok_or_else(|| TuneError::Space(format!("the range of `{key}` has no number `{name}`")))
+    };
+    let (from, to) = (number("from")?, number("to")?);
+    let log = range.get("log").and_then(toml::Value::as_bool).unwrap_or(false);
+    if from >= to || (log && from <= 0.0) {
+        return Err(TuneError::Space(format!(
+            "the range of `{key}` must rise, and start above 0 where it is logarithmic"
+        )));
+    }
+    Ok(Values::Range { from, to, log })
+}
+
+/// Three digits, with a decimal point: settings that are read by people.
+fn rounded(value: f64) -> String {
+    let digits = (2 - value.abs().max(1e-300).log10().floor() as i32).clamp(0, 12) as usize;
+    let text = format!("{value:.digits$}");
+    if text.contains('.') { text } else { format!("{text}.0") }
+}
