@@ -25,8 +25,8 @@ fn plain_instructions_can_be_forced() {
 }
 
 /// Settings under which training takes seconds even on a fast machine, and checkpoints come often.
-const SLOW: &str =
-    "--set width=32 --set batch=256 --set negatives=32 --set steps=6000 --set patience=0 --set validate_every=100 -q";
+const SLOW: &str = "--preset default --set loss=pairs --set width=32 --set batch=512 --set steps=6000 --set patience=0 \
+    --set validate_every=100 -q";
 const OFTEN: &str = "--checkpoint kept --every 20";
 
 fn start(folder: &Folder, words: &str) -> Child {
@@ -88,6 +88,29 @@ fn a_run_that_is_killed_again_and_again_ends_with_the_same_bits() {
     assert!(kills > 2, "it was over too soon to test anything");
     folder.check(&format!("train papers -o whole.model {SLOW}"));
     assert!(folder.read("papers.model") == folder.read("whole.model"), "after {kills} kills the model differs");
+}
+
+#[test]
+fn a_search_for_settings_that_is_killed_again_and_again_chooses_the_same() {
+    let quick = "--set width=16 --set steps=400 --set batch=64 --set negatives=32 --budget 20s -q";
+    let folder = Folder::new();
+    let mut kills = 0;
+    while !folder.exists("papers.model") {
+        let resume = if folder.exists("kept/training.checkpoint") { "--resume" } else { "" };
+        let line = format!("train papers -o papers.model {quick} --checkpoint kept --every 50 {resume}");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mut child = folder.command(&words).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(100 + 100 * kills));
+        child.kill().unwrap();
+        let done = child.wait_with_output().unwrap();
+        let code = done.status.code();
+        assert!(code.is_none() || code == Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        kills += 1;
+    }
+    folder.check(&format!("train papers -o whole.model {quick}"));
+    assert!(folder.read("papers.model") == folder.read("whole.model"), "after {kills} kills the model differs");
+    let left = std::fs::read_dir(folder.path("kept")).unwrap().count();
+    assert_eq!(left, 0, "a finished run leaves neither checkpoint nor trials");
 }
 
 #[cfg(unix)]

@@ -198,7 +198,8 @@ fn evaluation_reads_back_what_split_wrote() {
 fn validation_follows_the_protocol_unless_someone_asks() {
     let folder = Folder::new();
     let rule = |words: &str| {
-        let done = folder.run(&format!("evaluate papers --json {} {words}", QUICK.join(" ")));
+        let preset = if words.contains("--preset") { "" } else { "--preset default" };
+        let done = folder.run(&format!("evaluate papers --json {preset} {} {words}", QUICK[2..].join(" ")));
         let report: Value = serde_json::from_str(&done.out).unwrap_or_default();
         (done.code, report["validation"].as_str().map(str::to_owned), done.err)
     };
@@ -263,6 +264,28 @@ fn closed_output_is_no_error() {
     drop(child.stdout.take());
     let done = child.wait_with_output().unwrap();
     assert_eq!((done.status.code(), String::from_utf8_lossy(&done.stderr).as_ref()), (Some(0), ""));
+}
+
+#[test]
+fn settings_are_searched_for_and_the_choice_is_told() {
+    let folder = Folder::new();
+    let quick = "--set width=16 --set steps=60 --set batch=64 --set negatives=32 --budget 5s";
+    let done = folder.run(&format!("evaluate papers --protocol deal2020 {quick}"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.err.contains("trial 1 of 7") && done.err.contains("settings: "), "{}", done.err);
+    assert!(done.out.contains("preset auto") && done.out.contains("the best of 7 trials"), "{}", done.out);
+    let told =
+        folder.check(&format!("tune papers -o found.toml {} --trials 9 --plot trials.svg -q", QUICK[2..].join(" ")));
+    assert!(told.contains("next: coldlink train GRAPH -o MODEL --preset found.toml"), "{told}");
+    let again = folder.check(&format!(
+        "tune papers -o again.toml {} --trials 9 --trials-folder found.trials -q",
+        QUICK[2..].join(" ")
+    ));
+    let preset = |name: &str| String::from_utf8(folder.read(name)).unwrap();
+    assert_eq!(preset("found.toml"), preset("again.toml"), "{again}");
+    assert!(preset("trials.svg").contains("</svg>"));
+    folder.check("train papers -o papers.model --preset found.toml");
+    assert!(folder.check("inspect papers.model").contains("preset"), "the tuned preset is one");
 }
 
 #[test]

@@ -446,7 +446,7 @@ mod tests {
         assert_eq!(config.set("beta = 1").unwrap().beta, 1.0);
         assert_eq!(config.set("batch=0.25").unwrap().batch, BatchSize::Share(0.25));
         assert_eq!(config.set("batch=64").unwrap().batch, BatchSize::Pairs(64));
-        assert_eq!(config.set("alignment=tight").unwrap().alignment, Alignment::Tight);
+        assert_eq!(Preset::Paper.config().set("alignment=tight").unwrap().alignment, Alignment::Tight);
         assert_eq!(config.set("hidden=[32,16]").unwrap().hidden, [32, 16]);
         assert_eq!(config.set("hidden=[]").unwrap().hidden, [] as [usize; 0]);
     }
@@ -463,6 +463,8 @@ mod tests {
         check("beta=nan", "`beta`");
         check("attribute_dropout=1.0", "`attribute_dropout` is 1");
         check("batch=1", "`batch` is 1");
+        check("alignment=tight", "loose where `loss` is softmax");
+        check("terms=[\"none\"]", "`terms`");
         check("nonsense", "not of the form");
         assert!(Config::default().merged("width = ").is_err());
     }

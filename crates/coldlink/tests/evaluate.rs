@@ -105,7 +105,7 @@ impl Toy {
 
     fn result(&self, seed: u64, rank_baselines: bool) -> SeedResult {
         let test = self.test(rank_baselines);
-        let run = Run { seed, steps: 100 * seed as usize, train_seconds: 0.5 };
+        let run = Run { seed, steps: 100 * seed as usize, train_seconds: 0.5, search_seconds: 0.0 };
         SeedResult::measure(run, &Cosine::new(&test.view), &test).unwrap()
     }
 }

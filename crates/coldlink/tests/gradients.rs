@@ -1,7 +1,7 @@
 //! DEAL's hand-written gradients against PyTorch's autograd (`golden/deal_step.py`) and against finite differences.
 
 use coldlink::Config;
-use coldlink::config::{AdamRows, Alignment, Loss, Scaling, Similarity};
+use coldlink::config::{AdamRows, Alignment, Loss, Preset, Scaling, Similarity};
 use coldlink::graph::{Attributes, Graph};
 use coldlink::kernel::{Adam, AdamStep, Matrix, Moments, Real};
 use coldlink::model::{Columns, Deal, Dropout, Features, Inputs, Parameter, SparseRows};
@@ -66,7 +66,7 @@ fn config_of(case: &Value) -> Config {
         b2: number(&case["linked"]["b"]),
         theta: [theta[0], theta[1], theta[2]],
         adam: AdamRows::Touched,
-        ..Config::default()
+        ..Preset::Paper.config()
     }
 }
 
@@ -242,6 +242,11 @@ fn three_steps_on_touched_rows_agree_with_pytorch() {
     check_optimiser::<f32>("touched_rows_adam", AdamRows::Touched, 1e-4);
 }
 
+/// The settings that random problems start from: linear, with dropout on attributes, and the pair-wise loss.
+fn base() -> Config {
+    ["loss=pairs", "attribute_dropout=0.3"].iter().fold(Config::default(), |config, set| config.set(set).unwrap())
+}
+
 /// A random small problem in `f64`.
 fn random_problem(seed: u32, config: &Config, dense: bool) -> Problem<f64> {
     let (nodes, width) = (20_u32, 11_u32);
@@ -270,7 +275,7 @@ fn random_problem(seed: u32, config: &Config, dense: bool) -> Problem<f64> {
 }
 
 fn check_finite_differences(settings: &str) {
-    let config = settings.split(' ').fold(Config::default(), |config, setting| config.set(setting).unwrap());
+    let config = settings.split(' ').fold(base(), |config, setting| config.set(setting).unwrap());
     for seed in 0..3 {
         for dense in [false, true] {
             let dropout = Some(Dropout::of(&config, 7, u64::from(seed)));

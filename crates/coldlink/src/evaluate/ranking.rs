@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn hits_and_mrr_are_means_over_targets() {
-        let ranks = Ranks { sources: vec![4, 5], ranks: vec![vec![1.0, 4.0], vec![10.5]] };
+        let ranks = Ranks { sources: vec![4, 5], ranks: vec![vec![1.0, 4.0], vec![10.5]], distinct: 0 };
         assert_eq!(ranks.hits(1), Some(1.0 / 3.0));
         assert_eq!(ranks.hits(10), Some(2.0 / 3.0));
         assert_eq!(ranks.mrr(), Some((1.0 + 0.25 + 1.0 / 10.5) / 3.0));

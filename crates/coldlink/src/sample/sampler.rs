@@ -176,7 +176,8 @@ mod tests {
         settings: &[&str],
         work: impl FnOnce(Result<Sampler<'_>, SampleError>) -> R,
     ) -> R {
-        let config = settings.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap());
+        let pairs = Config::default().set("loss=pairs").unwrap();
+        let config = settings.iter().fold(pairs, |config, setting| config.set(setting).unwrap());
         let attributes = Attributes::from_rows(1, &vec![vec![]; graph.nodes()]).unwrap();
         let visible = vec![true; graph.nodes()];
         work(Sampler::new(TrainView::whole(graph, &attributes, &visible), &config, 3))
@@ -205,6 +206,30 @@ mod tests {
                 }
             });
         }
+    }
+
+    #[test]
+    fn negatives_are_distinct_seen_nodes_and_uniform() {
+        let graph = Graph::from_links(50, (0..40).map(|node| (node, (node * 7 + 1) % 40)));
+        with_sampler(&graph, &["loss=softmax", "batch=20", "negatives=10"], |sampler| {
+            let sampler = sampler.unwrap();
+            let mut counts = [0; 50];
+            for step in 0..2000 {
+                let batch = sampler.draw(step, &mut [0; 50]);
+                assert_eq!((batch.pairs.len(), batch.linked), (20, 20));
+                let mut drawn: Vec<_> = batch.negatives.places.iter().map(|&p| batch.nodes[p as usize]).collect();
+                drawn.iter().for_each(|&node| counts[node as usize] += 1);
+                drawn.sort_unstable();
+                drawn.dedup();
+                assert_eq!(drawn.len(), 10);
+            }
+            let seen = |node: usize| graph.degree(node as NodeId) > 0;
+            let expected = 2000.0 * 10.0 / sampler.seen.len() as f64;
+            for (node, &count) in counts.iter().enumerate() {
+                let fair = (f64::from(count) - expected).abs() < 6.0 * expected.sqrt();
+                assert!(if seen(node) { fair } else { count == 0 }, "{node}: {count}");
+            }
+        });
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use rand::Rng;
 
 use super::random::{Purpose, draw, stream, tenth};
-use super::{Negatives, Pair, SplitError, Stage, TestSet};
+use super::validation::ValidationSet;
+use super::{Negatives, Pair, SplitError, Stage, TestSet, Validation};
 use crate::graph::{Graph, NodeId};
 
 pub(super) fn test_set(full: &Graph, seed: u64) -> Result<TestSet, SplitError> {
@@ -12,26 +13,38 @@ pub(super) fn test_set(full: &Graph, seed: u64) -> Result<TestSet, SplitError> {
     deal2020_from_drawn(full, &drawn, &mut stream(seed, Purpose::TestNegatives))
 }
 
+/// The test set of given drawn nodes.
+pub(super) fn deal2020_from_drawn(full: &Graph, drawn: &[NodeId], rng: &mut impl Rng) -> Result<TestSet, SplitError> {
+    hide(&Stage::whole(full.clone()), drawn, &mut Negatives::of(full), rng).checked()
+}
+
+/// What is validated on: the same again, with what the test set leaves.
+pub(super) fn validation_set(full: &Graph, test: &TestSet, seed: u64) -> Result<ValidationSet, SplitError> {
+    let visible = test.remaining.visible_nodes();
+    let drawn = draw(&visible, tenth(visible.len()), &mut stream(seed, Purpose::ValidationNodes));
+    let rng = &mut stream(seed, Purpose::ValidationNegatives);
+    let TestSet { pairs, remaining, .. } =
+        hide(&test.remaining, &drawn, &mut Negatives::avoiding(full, &test.pairs), rng);
+    ValidationSet { search: remaining, pairs }.checked(Validation::Nodes)
+}
+
 /// Hides the drawn nodes and all that have no link left without them.
 ///
 /// Each *entry* of the hidden list asks for as many negatives as it has links, and a drawn node has two entries: its own
 /// and the one as a node without links. So there are more than two negatives to a positive. Other than in the
 /// authors' file, no pair is drawn twice and no node is its own negative.
-pub(super) fn deal2020_from_drawn(full: &Graph, drawn: &[NodeId], rng: &mut impl Rng) -> Result<TestSet, SplitError> {
-    let whole = Stage::whole(full.clone());
+fn hide(stage: &Stage, drawn: &[NodeId], negatives: &mut Negatives<'_>, rng: &mut impl Rng) -> TestSet {
+    let pool = stage.visible_nodes();
     let hidden: Vec<NodeId> = {
-        let left = whole.hiding(drawn).graph;
-        (0..full.nodes() as NodeId).filter(|&node| left.degree(node) == 0).collect()
+        let left = stage.hiding(drawn).graph;
+        pool.iter().copied().filter(|&node| left.degree(node) == 0).collect()
     };
-    let remaining = whole.hiding(&hidden);
+    let remaining = stage.hiding(&hidden);
     let is_hidden = |node: NodeId| !remaining.visible[node as usize];
-    let links = full.iter_links().filter(|&(a, b)| is_hidden(a) || is_hidden(b));
+    let links = stage.graph.iter_links().filter(|&(a, b)| is_hidden(a) || is_hidden(b));
     let mut pairs: Vec<Pair> = links.map(|link| Pair::linked(link).new_end_first(is_hidden)).collect();
-
-    let pool: Vec<NodeId> = (0..full.nodes() as NodeId).collect();
-    let mut negatives = Negatives::of(full);
     for &entry in drawn.iter().chain(&hidden) {
-        pairs.extend(negatives.keeping(entry, &pool, full.degree(entry), rng));
+        pairs.extend(negatives.keeping(entry, &pool, stage.graph.degree(entry), rng));
     }
-    TestSet { hidden, pairs, remaining }.checked()
+    TestSet { hidden, pairs, remaining }
 }

@@ -171,6 +171,7 @@ impl Split {
         let selected = match (protocol, rule) {
             (Protocol::Transductive, _) => transductive::validation_set(full, &test, seed)?,
             (_, Validation::Edges) => validation::edges(full, &test.remaining, &test.pairs, seed)?,
+            (Protocol::Deal2020, Validation::Nodes) => deal2020::validation_set(full, &test, seed)?,
             (_, Validation::Nodes) => validation::nodes(full, &test.remaining, &test.pairs, seed)?,
         };
         Ok(Split::audited(Contents {
