@@ -36,7 +36,7 @@ const TASKS: [Task; 10] = [
     Task {
         name: "quality",
         arguments: "[SEEDS]",
-        about: "all quality floors, five seeds unless told, with reports in results/; goes on where it stopped",
+        about: "every table of quality, five seeds unless told, with reports in results/ (hours); goes on where it stopped",
         run: quality::run,
     },
     Task {

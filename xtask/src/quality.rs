@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::real_data::{FLOORS, Floor, data, report};
+use crate::real_data::{ROWS, Row, data, mean, report};
 use crate::steps::{Steps, cargo, in_root, root};
 
 /// Evaluates what has no report yet, then writes the summary.
@@ -18,18 +18,20 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let mut steps = Steps::default();
     steps.run("build", cargo(["build", "--release", "--package", "coldlink-cli"]))?;
     let mut missed = Vec::new();
-    for floor in &FLOORS {
-        let path = folder.join(file_name(floor));
-        if !path.exists() {
-            steps.check(floor.name, || {
-                let report = report(floor.command(&data, seeds))?;
-                let beside = path.with_extension("partial");
-                fs::write(&beside, format!("{report:#}\n"))?;
-                Ok(fs::rename(beside, &path)?)
+    for row in &ROWS {
+        let path = folder.join(file_name(row));
+        let missing: Vec<u64> = {
+            let there = read(&path)?;
+            (0..seeds).filter(|seed| there.iter().all(|report| report["seeds"][0]["seed"] != *seed)).collect()
+        };
+        for seed in missing {
+            steps.check(&format!("{}, {}, {}, seed {seed}", row.name, row.protocol(), row.preset), || {
+                let report = report(row.command(&data, seed))?;
+                append(&path, &report)
             })?;
         }
-        if let Err(error) = floor.check(&read(&path)?) {
-            missed.push(format!("{}: {error}", floor.name));
+        if let Err(error) = row.check(&read(&path)?) {
+            missed.push(format!("{}, {}, {}: {error}", row.name, row.protocol(), row.preset));
         }
     }
     fs::write(folder.join("summary.md"), summary(&folder, seeds)?)?;
@@ -38,20 +40,35 @@ pub fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Adds a report to its file, which is replaced as a whole.
+fn append(path: &Path, report: &Value) -> Result<()> {
+    let before = fs::read_to_string(path).unwrap_or_default();
+    let beside = path.with_extension("partial");
+    fs::write(&beside, format!("{before}{report}\n"))?;
+    Ok(fs::rename(beside, path)?)
+}
+
 /// Today, in the form that the folders of `results/` start with.
 pub fn today() -> Result<String> {
     let output = in_root("date").arg("+%F").output().context("cannot run `date`")?;
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
-fn file_name(floor: &Floor) -> String {
-    let letters = |c: char| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    format!("{}-{}.json", floor.name.replace(['\'', ','], "").chars().map(letters).collect::<String>(), floor.preset)
+fn file_name(row: &Row) -> String {
+    let letters = |c: char| if c.is_alphanumeric() || c == '_' { c.to_ascii_lowercase() } else { '-' };
+    let name: String = row.name.replace(['\'', ','], "").chars().map(letters).collect();
+    format!("{name}-{}-{}.jsonl", row.protocol().replace(' ', "-"), row.preset)
 }
 
-fn read(path: &Path) -> Result<Value> {
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("`{}` is no report", path.display()))
+/// The reports of a file, by seed; none where there is no file.
+fn read(path: &Path) -> Result<Vec<Value>> {
+    let text = if path.exists() { fs::read_to_string(path)? } else { String::new() };
+    let report = |line: &str| {
+        serde_json::from_str(line).with_context(|| format!("`{}` has a line that is no report", path.display()))
+    };
+    let mut reports = text.lines().map(report).collect::<Result<Vec<Value>>>()?;
+    reports.sort_by_key(|report| report["seeds"][0]["seed"].as_u64());
+    Ok(reports)
 }
 
 /// The newest folder of `results/` whose name ends so.
@@ -63,8 +80,8 @@ pub fn newest(ending: &str) -> Result<PathBuf> {
 }
 
 /// The reports of a folder as a table, with the machine and the command.
-fn summary(folder: &Path, seeds: u32) -> Result<String> {
-    let table = table(folder)?;
+fn summary(folder: &Path, seeds: u64) -> Result<String> {
+    let table = table(folder, |_| true)?;
     let machine = machine();
     Ok(format!("# Quality\n\n    cargo xtask quality {seeds}\n\n{machine}\n\n{table}"))
 }
@@ -77,36 +94,60 @@ pub fn machine() -> String {
     format!("- {}, {cores} cores", model.trim_start_matches([' ', '\t', ':']))
 }
 
-/// A row per report: ours, the strongest of the trivial baselines, and how it was made.
-pub fn table(folder: &Path) -> Result<String> {
+/// A row per evaluation that is `wanted`: ours, the paper's, the strongest trivial baseline, and how it was made.
+pub fn table(folder: &Path, wanted: fn(&Row) -> bool) -> Result<String> {
     let mut rows = vec![
-        "| graph | preset | AUC | AP | linked | MRR | Hits@10 | tf-idf cosine AUC / AP | seeds | seconds a seed |"
+        "| graph | protocol | preset | AUC | AP | DEAL in the paper | linked | MRR | Hits@10 | distinct in top 10 | ECE | best trivial AUC / AP | \
+         seeds | search + training, s |"
             .to_owned(),
-        "|---|---|---|---|---|---|---|---|---|---|".to_owned(),
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|".to_owned(),
     ];
-    for floor in &FLOORS {
-        let report = read(&folder.join(file_name(floor)))?;
-        let mean = |metric: &str| report["mean"][metric].as_f64().unwrap_or(f64::NAN);
-        let with_sd = |metric: &str| match report["sd"][metric].as_f64() {
-            Some(sd) => format!("{:.3} ± {sd:.3}", mean(metric)),
-            None => format!("{:.3}", mean(metric)),
+    for row in ROWS.iter().filter(|row| wanted(row)) {
+        let reports = read(&folder.join(file_name(row)))?;
+        if reports.is_empty() {
+            continue;
+        }
+        let with_sd = |metric: &str| format!("{:.3} ± {:.3}", mean(&reports, metric), deviation(&reports, metric));
+        let optional = |metric: &str, digits: usize| {
+            let value = mean(&reports, metric);
+            if value.is_finite() { format!("{value:.digits$}") } else { "–".to_owned() }
         };
-        let tfidf = |metric: &str| report["baselines"]["tfidf"][metric].as_f64().unwrap_or(f64::NAN);
-        let seeds = report["seeds"].as_array().map_or(&[][..], Vec::as_slice);
-        let seconds = seeds.iter().filter_map(|seed| seed["train_seconds"].as_f64()).sum::<f64>() / seeds.len() as f64;
+        let seconds = |metric: &str| optional(metric, 0);
         rows.push(format!(
-            "| {} | {} | {} | {} | {:.1} % | {:.3} | {:.3} | {:.3} / {:.3} | {} | {seconds:.0} |",
-            floor.name,
-            floor.preset,
+            "| {} | {} | {} | {} | {} | {} | {:.1} % | {} | {} | {} | {} | {} | {} | {} + {} |",
+            row.name,
+            row.protocol(),
+            row.preset,
             with_sd("auc"),
             with_sd("ap"),
-            100.0 * report["prevalence"].as_f64().unwrap_or(f64::NAN),
-            mean("mrr"),
-            mean("hits@10"),
-            tfidf("auc"),
-            tfidf("ap"),
-            seeds.len(),
+            row.paper.map_or_else(|| "–".to_owned(), |[auc, ap]| format!("{auc:.3} / {ap:.3}")),
+            100.0 * mean(&reports, "prevalence"),
+            optional("mrr", 3),
+            optional("hits@10", 3),
+            optional("distinct@10", 0),
+            optional("ece", 3),
+            best_trivial(&reports),
+            reports.len(),
+            seconds("search_seconds"),
+            seconds("train_seconds"),
         ));
     }
     Ok(rows.join("\n") + "\n")
+}
+
+fn deviation(reports: &[Value], metric: &str) -> f64 {
+    let center = mean(reports, metric);
+    let square = |report: &Value| (report["seeds"][0][metric].as_f64().unwrap_or(f64::NAN) - center).powi(2);
+    (reports.iter().map(square).sum::<f64>() / (reports.len().max(2) - 1) as f64).sqrt()
+}
+
+/// The trivial method with the highest mean AUC.
+fn best_trivial(reports: &[Value]) -> String {
+    let mean = |name: &str, metric: &str| {
+        let values = reports.iter().map(|report| report["baselines"][name][metric].as_f64().unwrap_or(f64::NAN));
+        values.sum::<f64>() / reports.len() as f64
+    };
+    let names = [("tfidf", "tf-idf cosine"), ("cosine", "cosine"), ("degree", "degree")];
+    let best = names.iter().max_by(|a, b| mean(a.0, "auc").total_cmp(&mean(b.0, "auc")));
+    best.map_or_else(String::new, |(key, name)| format!("{name} {:.3} / {:.3}", mean(key, "auc"), mean(key, "ap")))
 }

@@ -12,7 +12,7 @@ pub fn run() -> Result<()> {
     let path = root().join("README.md");
     let mut text = fs::read_to_string(&path)?;
     let quality = newest("-quality")?;
-    text = replaced(&text, "quality", &table(&quality)?)?;
+    text = replaced(&text, "quality", &table(&quality, |row| row.preset == "auto")?)?;
     for name in ["speed", "core"] {
         let folder = newest(&format!("-{name}"))?;
         let summary = fs::read_to_string(folder.join("summary.md"))

@@ -1,4 +1,5 @@
-//! DEAL's hand-written gradients against PyTorch's autograd (`golden/deal_step.py`) and against finite differences.
+//! DEAL's hand-written gradients against PyTorch's autograd (`golden/deal_step.py`, `golden/softmax_step.py`) and against finite
+//! differences.
 
 use coldlink::Config;
 use coldlink::config::{AdamRows, Alignment, Loss, Preset, Scaling, Similarity};
@@ -10,6 +11,10 @@ use serde_json::Value;
 
 fn golden() -> Value {
     serde_json::from_str(include_str!("golden/deal_step.json")).unwrap()
+}
+
+fn golden_softmax() -> Value {
+    serde_json::from_str(include_str!("golden/softmax_step.json")).unwrap()
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -65,6 +70,8 @@ fn config_of(case: &Value) -> Config {
         gamma2: number(&case["linked"]["gamma"]),
         b2: number(&case["linked"]["b"]),
         theta: [theta[0], theta[1], theta[2]],
+        loss: if case["temperature"].is_null() { Loss::Pairs } else { Loss::Softmax },
+        temperature: case["temperature"].as_f64().unwrap_or(1.0),
         adam: AdamRows::Touched,
         ..Preset::Paper.config()
     }
@@ -88,6 +95,13 @@ fn features(case: &Value, dense: bool) -> Features {
 
 fn batch(case: &Value, chosen: &[usize]) -> Batch {
     let (pairs, weights) = (numbers(&case["pairs"]), numbers(&case["alpha"]));
+    if !case["negatives"].is_null() {
+        let whole = |value: &Value| numbers(value).iter().map(|node| *node as u32).collect::<Vec<u32>>();
+        let ends = |list: Vec<u32>| list.chunks(2).map(|ends| [ends[0], ends[1]]).collect::<Vec<_>>();
+        let links = ends(whole(&case["links"])).into_iter().map(|[a, b]| (a, b));
+        let graph = Graph::from_links(case["node_count"].as_u64().unwrap() as usize, links);
+        return Batch::with_negatives(&ends(whole(&case["pairs"])), &whole(&case["negatives"]), &graph, &mut [0; 64]);
+    }
     let is_linked = |pair: usize| case["is_linked"][pair].as_bool().unwrap();
     let linked = chosen.iter().filter(|pair| is_linked(**pair)).count();
     assert!(chosen[..linked].iter().all(|pair| is_linked(*pair)), "linked pairs come first");
@@ -161,8 +175,8 @@ fn expected_gradients(case: &Value) -> Vec<Vec<f64>> {
     expected
 }
 
-fn check_against_autograd<T: Real>(tolerance: f64) {
-    for case in golden()["cases"].as_array().unwrap() {
+fn check_against_autograd<T: Real>(golden: &Value, tolerance: f64) {
+    for case in golden["cases"].as_array().unwrap() {
         if !case["dropout"].is_null() {
             continue; // its mask is PyTorch's; dropout is checked by finite differences below
         }
@@ -190,12 +204,14 @@ fn check_against_autograd<T: Real>(tolerance: f64) {
 
 #[test]
 fn gradients_agree_with_autograd_in_f64() {
-    check_against_autograd::<f64>(1e-8);
+    check_against_autograd::<f64>(&golden(), 1e-8);
+    check_against_autograd::<f64>(&golden_softmax(), 1e-8);
 }
 
 #[test]
 fn gradients_agree_with_autograd_in_f32() {
-    check_against_autograd::<f32>(1e-4);
+    check_against_autograd::<f32>(&golden(), 1e-4);
+    check_against_autograd::<f32>(&golden_softmax(), 1e-4);
 }
 
 /// Values and moments after each of the steps of a run of PyTorch's optimiser.

@@ -42,10 +42,13 @@ pub fn auto_candidates(base: &Config, fixed: &[String]) -> Result<Vec<Candidate>
     Ok(candidates)
 }
 
-/// Stages that fit a budget of seconds, given what each candidate costs in full. Where all fit, all are tried in full. Else half of
-/// the budget goes to short trials of as many as fit, in their order, and half to full trials of the best.
+/// The most candidates that are tried in full after short trials: others have never won.
+const FULL: usize = 3;
+
+/// Stages that fit a budget of seconds, given what each candidate costs in full. Where all fit into half of it, all are tried in
+/// full. Else half goes to short trials of as many as fit, in their order, and half to full trials of the best.
 pub fn auto_plan(costs: &[f64], budget: f64) -> Vec<Stage> {
-    if costs.iter().sum::<f64>() <= budget {
+    if costs.iter().sum::<f64>() <= budget / 2.0 {
         return vec![Stage { candidates: costs.len(), share: 1.0 }];
     }
     let fitting = |share: f64| {
@@ -61,7 +64,7 @@ pub fn auto_plan(costs: &[f64], budget: f64) -> Vec<Stage> {
     match (fitting(SHORT), fitting(1.0)) {
         (0 | 1, _) => Vec::new(),
         (short, full) => {
-            vec![Stage { candidates: short, share: SHORT }, Stage { candidates: full.max(1), share: 1.0 }]
+            vec![Stage { candidates: short, share: SHORT }, Stage { candidates: full.clamp(1, FULL), share: 1.0 }]
         }
     }
 }
@@ -105,9 +108,10 @@ mod tests {
     #[test]
     fn plans_fit_their_budget() {
         let stage = |candidates, share| Stage { candidates, share };
-        assert_eq!(auto_plan(&[1.0, 2.0, 3.0], 6.0), [stage(3, 1.0)]);
+        assert_eq!(auto_plan(&[1.0, 2.0, 3.0], 12.0), [stage(3, 1.0)]);
         assert_eq!(auto_plan(&[8.0, 8.0, 8.0, 8.0], 16.0), [stage(4, 0.25), stage(1, 1.0)]);
         assert_eq!(auto_plan(&[8.0, 8.0, 8.0, 8.0], 8.0), [stage(2, 0.25), stage(1, 1.0)]);
+        assert_eq!(auto_plan(&[8.0; 7], 100.0), [stage(7, 0.25), stage(3, 1.0)]);
         assert_eq!(auto_plan(&[100.0; 4], 16.0), []);
     }
 }
