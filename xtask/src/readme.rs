@@ -25,6 +25,9 @@ pub fn run() -> Result<()> {
     // The first of the new papers is enough for a first screen.
     let shown = demo.split_once("\nnew-2").map_or(demo.as_str(), |(shown, _)| shown);
     text = replaced(&text, "demo", &format!("```text\n{}\n…\n```\n", shown.trim_end()))?;
+    let test = newest("-core")?.join("test.txt");
+    let test = fs::read_to_string(&test).with_context(|| format!("cannot read `{}`", test.display()))?;
+    text = replaced(&text, "test", &format!("```text\n…\n{}\n```\n", test.trim_end()))?;
     fs::write(&path, text)?;
     println!("README.md is up to date with results/");
     Ok(())

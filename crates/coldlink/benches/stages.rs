@@ -21,6 +21,11 @@ fn hash(a: usize, b: usize) -> usize {
         >> 20
 }
 
+/// Settings of the paper's loss on 500 pairs.
+fn pairwise() -> Config {
+    ["loss=pairs", "batch=500"].iter().fold(Config::default(), |config, set| config.set(set).expect("a setting"))
+}
+
 fn dataset(entries_per_row: usize) -> Dataset {
     let links = (0..5 * NODES).map(|link| (hash(link, 1) % NODES, hash(link, 2) % NODES));
     let graph = Graph::from_links(NODES, links.map(|(a, b)| (a as NodeId, b as NodeId)));
@@ -184,7 +189,7 @@ fn stages(criterion: &mut Criterion) {
         bencher.iter(|| Split::make(&dataset, &Protocol::Deal2020, None, 1).expect("a split"));
     });
     for beta in ["beta=0.0", "beta=1.0"] {
-        let config = Config::default().set("batch=500").and_then(|config| config.set(beta)).expect("settings");
+        let config = pairwise().set(beta).expect("settings");
         let sampler = Sampler::new(view, &config, 1).expect("links");
         let mut places = vec![0; NODES];
         let mut step = 0;
@@ -195,9 +200,13 @@ fn stages(criterion: &mut Criterion) {
             });
         });
     }
-    for settings in [["hidden=[]", "width=64"], ["hidden=[64]", "width=64"], ["hidden=[]", "width=256"]] {
-        let base = Config::default().set("batch=500").expect("a setting");
-        let config = settings.iter().try_fold(base, |config, setting| config.set(setting)).expect("settings");
+    for settings in [
+        &["hidden=[]", "width=64"][..],
+        &["hidden=[64]", "width=64"],
+        &["hidden=[]", "width=256"],
+        &["loss=softmax", "batch=256", "negatives=512", "width=256"],
+    ] {
+        let config = settings.iter().try_fold(pairwise(), |config, setting| config.set(setting)).expect("settings");
         let features = Features::new(&dataset.attributes, config.scaling);
         let mut trainer = Trainer::new(view, &features, &config, 1).expect("links");
         group.bench_function(BenchmarkId::new("train: one step", settings.join(" ")), |bencher| {

@@ -101,10 +101,15 @@ fn main() {
         println!("{nodes:>9} nodes, {links:>8} links, {values:>8} attribute values");
     }
     let base = ["width=64", "batch=2048", "steps=1000000"];
-    for settings in [&[][..], &["beta=1.0", "distance_bound=2"], &["beta=1.0", "distance_bound=3"]] {
+    for settings in [
+        &["loss=softmax"][..],
+        &["loss=pairs"],
+        &["loss=pairs", "beta=1.0", "distance_bound=2"],
+        &["loss=pairs", "beta=1.0", "distance_bound=3"],
+    ] {
         let config = base.iter().chain(settings).try_fold(Config::default(), |config, setting| config.set(setting));
         let [small, large] = measure(&worlds, &config.expect("known settings"));
-        let name = if settings.is_empty() { "preset default".to_owned() } else { settings.join(" ") };
+        let name = settings.join(" ");
         println!("{name}: {small:.3} ms and {large:.3} ms a step of 2048 pairs, ratio {:.3}", large / small);
     }
     println!("peak memory {:.0} MB, both graphs together", peak_megabytes().unwrap_or(f64::NAN));

@@ -61,6 +61,7 @@ fn options() -> Result<Options, String> {
 fn config(options: &Options, nodes: usize) -> Result<Config, String> {
     let batch = options.batch.unwrap_or(nodes / 10);
     let mut settings = vec![
+        "loss=pairs".to_owned(),
         format!("width={}", options.width),
         format!("batch={batch}"),
         "alignment=loose".to_owned(),
