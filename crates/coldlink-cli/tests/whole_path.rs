@@ -103,6 +103,15 @@ fn pairs_score_as_the_ranking_does() {
 }
 
 #[test]
+fn shares_out_of_range_are_refused() {
+    let folder = Folder::new();
+    assert_eq!(folder.train("papers.model", "").code, 0);
+    for words in ["--popularity 2", "--popularity nan", "--base-rate 0", "--base-rate 1"] {
+        assert_eq!(folder.run(&format!("predict papers.model --new new.csv {words}")).code, 2, "{words}");
+    }
+}
+
+#[test]
 fn embeddings_come_with_names_in_the_same_order() {
     let folder = Folder::new();
     assert_eq!(folder.train("papers.model", "").code, 0);

@@ -179,7 +179,7 @@ impl Model {
 
     /// The scores of pairs of which each end is a new node or one of the graph.
     pub fn score_pairs(&self, new: &Newcomers, pairs: &[(End, End)]) -> Vec<f32> {
-        let Some(scorer) = self.link_scorer(new, 1.0) else { return self.score_by_lambda(new, pairs) };
+        let Some(scorer) = self.link_scorer(new) else { return self.score_by_lambda(new, pairs) };
         let number = |end: End| match end {
             End::Seen(node) => node,
             End::New(node) => self.summary.nodes as NodeId + node,
@@ -187,10 +187,10 @@ impl Model {
         scorer.scores(&pairs.iter().map(|&(a, b)| (number(a), number(b))).collect::<Vec<_>>())
     }
 
-    /// The likeliest links of some of the new nodes, best first.
+    /// The likeliest links of some of the new nodes, best first by what is wished; their scores are those of the model.
     pub fn best_links(&self, new: &Newcomers, rows: Range<usize>, wish: Wish) -> Vec<Vec<Hit>> {
         let nodes = self.summary.nodes as NodeId;
-        let Some(scorer) = self.link_scorer(new, wish.popularity) else {
+        let Some(scorer) = self.link_scorer(new) else {
             let queries = &new.embeddings.attributes;
             let part =
                 Matrix::from_fn(rows.len(), queries.columns(), |row, column| queries.row(rows.start + row)[column]);
@@ -199,7 +199,10 @@ impl Model {
         let candidates: Vec<NodeId> = (0..nodes).collect();
         let find = |scores: &mut Vec<f32>, row: usize| {
             scorer.scores_against(nodes + row as NodeId, &candidates, scores);
-            best(candidates.iter().copied().zip(scores.iter().copied()), wish.count)
+            let ranked =
+                |node: NodeId| scores[node as usize] - scorer.evidence.popularity(node) * (1.0 - wish.popularity);
+            let found = best(candidates.iter().map(|&node| (node, ranked(node))), wish.count);
+            found.into_iter().map(|hit| Hit { score: scores[hit.node as usize], ..hit }).collect()
         };
         rows.into_par_iter().map_init(|| vec![0.0; candidates.len()], find).collect()
     }
@@ -216,11 +219,11 @@ impl Model {
         2.0 * self.summary.links as f64 / (nodes * (nodes - 1.0)).max(1.0)
     }
 
-    fn link_scorer<'a>(&'a self, new: &'a Newcomers, popularity: f32) -> Option<LinkScorer<'a>> {
+    fn link_scorer<'a>(&'a self, new: &'a Newcomers) -> Option<LinkScorer<'a>> {
         let (memory, words) = (self.memory.as_ref()?, new.words.as_ref()?);
         let known = Side { embeddings: &self.embeddings, words: &memory.words };
         let evidence = Evidence::new(&memory.graph, known).with_new(Side { embeddings: &new.embeddings, words });
-        Some(LinkScorer { evidence, weights: &memory.weights, popularity })
+        Some(LinkScorer { evidence, weights: &memory.weights, popularity: 1.0 })
     }
 
     fn score_by_lambda(&self, new: &Newcomers, pairs: &[(End, End)]) -> Vec<f32> {
@@ -360,7 +363,8 @@ impl Deal<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Graph, Notes};
+    use crate::graph::Notes;
+    use crate::score::KindWeights;
     use crate::split::Split;
     use crate::train::{Fit, Silent};
 
@@ -398,5 +402,53 @@ mod tests {
                 assert_eq!(read.embed(&new), model.embed(&new));
             }
         }
+    }
+
+    /// The same with weights as if they had been fitted: such a small graph has too few validation pairs.
+    fn with_memory(mut model: Model) -> Model {
+        let links = (0..58).flat_map(|node| [(node, node + 1), (node, node % 3)]);
+        let graph = Graph::from_links(60, links);
+        let row = |node: u32| vec![(node % 7, 1.0), (7 + node % 5, 0.5)];
+        let attributes = Attributes::from_rows(12, &(0..60).map(row).collect::<Vec<_>>()).unwrap();
+        let words = TfIdfRows::of(&TrainView::whole(&graph, &attributes, &[true; 60]));
+        let kind =
+            |degree: f64| KindWeights { terms: [1.0, 1.0, 0.0, 2.0, degree, 0.1, 0.1], intercept: -1.0, pairs: 9 };
+        let weights = ScoreWeights { old_old: kind(0.2), new_old: kind(0.2), new_new: kind(0.0), prevalence: 0.5 };
+        model.embeddings.seen = (0..60).map(|node| graph.degree(node) > 0).collect();
+        model.memory = Some(Memory { graph, words, weights });
+        model
+    }
+
+    #[test]
+    fn a_model_with_fitted_terms_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let model = with_memory(trained(&["width=20"], 3));
+        model.save(&path).unwrap();
+        let read = Model::open(&path).unwrap();
+        assert_eq!(read.memory, model.memory);
+        let new = Attributes::from_rows(12, &[vec![(1, 1.0)], vec![]]).unwrap();
+        let wish = Wish { count: 7, popularity: 1.0 };
+        assert_eq!(read.best_links(&read.meet(&new), 0..2, wish), model.best_links(&model.meet(&new), 0..2, wish));
+    }
+
+    #[test]
+    fn less_popularity_changes_the_order_and_not_the_scores() {
+        let model = with_memory(trained(&["width=20"], 3));
+        let new = Attributes::from_rows(12, &[vec![(1, 1.0), (8, 0.5)]]).unwrap();
+        let newcomers = model.meet(&new);
+        let found = |popularity| model.best_links(&newcomers, 0..1, Wish { count: 60, popularity }).remove(0);
+        let (mut usual, mut quiet) = (found(1.0), found(0.0));
+        assert!(usual.is_sorted_by(|a, b| a.score >= b.score));
+        let place = |hits: &[Hit], node: NodeId| hits.iter().position(|hit| hit.node == node);
+        assert!(place(&quiet, 0) > place(&usual, 0), "a hub falls");
+        let pairs: Vec<_> = usual.iter().map(|hit| (End::New(0), End::Seen(hit.node))).collect();
+        for (hit, score) in usual.iter().zip(model.score_pairs(&newcomers, &pairs)) {
+            assert!((hit.score - score).abs() < 1e-4);
+        }
+        usual.sort_by_key(|hit| hit.node);
+        quiet.sort_by_key(|hit| hit.node);
+        assert_eq!(usual, quiet);
+        assert_eq!(model.probability(0.0, 0.5), Some(0.5));
     }
 }

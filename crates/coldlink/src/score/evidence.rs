@@ -90,6 +90,11 @@ impl<'a> Evidence<'a> {
         if (node as usize) < self.graph.nodes() { self.graph.degree(node) } else { 0 }
     }
 
+    /// ln(1 + degree): what the number of its links alone says for a node.
+    pub fn popularity(&self, node: NodeId) -> f32 {
+        (self.degree(node) as f32).ln_1p()
+    }
+
     /// Which ends of a pair are seen.
     pub fn kind(&self, source: NodeId, target: NodeId) -> PairKind {
         match (self.is_seen(source), self.is_seen(target)) {
@@ -201,14 +206,13 @@ impl<'a> Evidence<'a> {
 
     fn fill(&self, source: &Source<'_>, targets: &[NodeId], products: Option<&[f32]>, out: &mut [Terms]) {
         f32::run(Similarities { evidence: self, source, targets, out });
-        let log_degree = |node: NodeId| (self.degree(node) as f32).ln_1p();
         let words = source.side.words.row(source.row);
         for (terms, &target) in out.iter_mut().zip(targets) {
             let (side, row) = self.side(target);
             let known = products.filter(|_| (target as usize) < self.graph.nodes());
             let cosine = known.map_or_else(|| inner(words, side.words.row(row)), |products| products[row]);
             terms[Term::Tfidf as usize] = cosine;
-            terms[Term::Degree as usize] = log_degree(source.node) + log_degree(target);
+            terms[Term::Degree as usize] = self.popularity(source.node) + self.popularity(target);
             let (near, far) = match (source.seen, self.is_seen(target)) {
                 (true, true) => {
                     // Scaled to be the same in both directions.

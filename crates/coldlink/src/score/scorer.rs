@@ -17,12 +17,7 @@ pub struct LinkScorer<'a> {
 impl LinkScorer<'_> {
     fn score(&self, source: NodeId, target: NodeId, terms: &Terms) -> f32 {
         let score = self.weights.of(self.evidence.kind(source, target)).score(terms) as f32;
-        if self.popularity < 1.0 {
-            let popularity = (self.evidence.degree(target) as f32).ln_1p();
-            score - (1.0 - self.popularity) * popularity
-        } else {
-            score
-        }
+        if self.popularity < 1.0 { score - (1.0 - self.popularity) * self.evidence.popularity(target) } else { score }
     }
 }
 
