@@ -1,5 +1,6 @@
 //! Everything a contributor runs: `cargo xtask help`.
 
+mod ablation;
 mod core;
 mod quality;
 mod readme;
@@ -20,7 +21,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 10] = [
+const TASKS: [Task; 11] = [
     Task {
         name: "test",
         arguments: "",
@@ -38,6 +39,12 @@ const TASKS: [Task; 10] = [
         arguments: "[SEEDS]",
         about: "every table of quality, five seeds unless told, with reports in results/ (hours); goes on where it stopped",
         run: quality::run,
+    },
+    Task {
+        name: "ablation",
+        arguments: "",
+        about: "what each part of the preset `default` is worth, into results/ (half an hour); goes on where it stopped",
+        run: |_| ablation::run(),
     },
     Task {
         name: "core",

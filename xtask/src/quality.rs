@@ -41,7 +41,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
 }
 
 /// Adds a report to its file, which is replaced as a whole.
-fn append(path: &Path, report: &Value) -> Result<()> {
+pub fn append(path: &Path, report: &Value) -> Result<()> {
     let before = fs::read_to_string(path).unwrap_or_default();
     let beside = path.with_extension("partial");
     fs::write(&beside, format!("{before}{report}\n"))?;
@@ -61,7 +61,7 @@ fn file_name(row: &Row) -> String {
 }
 
 /// The reports of a file, by seed; none where there is no file.
-fn read(path: &Path) -> Result<Vec<Value>> {
+pub fn read(path: &Path) -> Result<Vec<Value>> {
     let text = if path.exists() { fs::read_to_string(path)? } else { String::new() };
     let report = |line: &str| {
         serde_json::from_str(line).with_context(|| format!("`{}` has a line that is no report", path.display()))
