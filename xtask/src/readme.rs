@@ -27,7 +27,7 @@ pub fn run() -> Result<()> {
     text = replaced(&text, "demo", &format!("```text\n{}\n…\n```\n", shown.trim_end()))?;
     let test = newest("-core")?.join("test.txt");
     let test = fs::read_to_string(&test).with_context(|| format!("cannot read `{}`", test.display()))?;
-    text = replaced(&text, "test", &format!("```text\n…\n{}\n```\n", test.trim_end()))?;
+    text = replaced(&text, "test", &format!("```text\n{}\n```\n", test.trim_end()))?;
     fs::write(&path, text)?;
     println!("README.md is up to date with results/");
     Ok(())
