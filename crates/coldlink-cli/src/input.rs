@@ -166,7 +166,9 @@ pub fn load_new_nodes(path: &Path, model: &Model, common: &Common) -> anyhow::Re
         }
         if empty > 0 {
             let nodes = count(empty, "new node");
-            eprintln!("note: {nodes} without any attribute that the model knows: nothing but scores of 0");
+            eprintln!(
+                "note: {nodes} without any attribute that the model knows: all it can tell is which nodes have many links"
+            );
         }
     }
     Ok(new)

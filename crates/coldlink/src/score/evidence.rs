@@ -40,6 +40,8 @@ pub struct Evidence<'a> {
     /// Nodes with a link, and their z_a of length 1, in the same order.
     seen: Vec<NodeId>,
     seen_attributes: Matrix<f32>,
+    /// The walk of a node that is like no other: from anywhere.
+    walk_from_anywhere: OnceLock<Vec<f32>>,
     /// Walks from nodes of the graph that have no link, for seen nodes that look at them.
     unseen_walks: OnceLock<HashMap<NodeId, Vec<f32>>>,
 }
@@ -64,7 +66,15 @@ impl<'a> Evidence<'a> {
             row.copy_from_slice(known.embeddings.attributes.chunk_row(node as usize));
             f32::run(Normalise(row));
         });
-        Evidence { graph, known, new: None, seen, seen_attributes, unseen_walks: OnceLock::new() }
+        Evidence {
+            graph,
+            known,
+            new: None,
+            seen,
+            seen_attributes,
+            walk_from_anywhere: OnceLock::new(),
+            unseen_walks: OnceLock::new(),
+        }
     }
 
     /// The same with nodes that are in no graph; the first of them is numbered after the last of the graph.
@@ -154,7 +164,14 @@ impl<'a> Evidence<'a> {
             self.walk(neighbors.iter().map(|&start| (start, share)))
         } else {
             let (side, row) = self.side(node);
-            self.walk(self.starts(side.embeddings.attributes.chunk_row(row)))
+            let attributes = side.embeddings.attributes.chunk_row(row);
+            if f32::flat(attributes).iter().any(|value| *value != 0.0) {
+                return self.walk(self.starts(attributes));
+            }
+            // Without attributes all nodes are alike.
+            let share = 1.0 / self.seen.len().max(1) as f32;
+            let anywhere = || self.walk(self.seen.iter().map(|&start| (start, share)));
+            self.walk_from_anywhere.get_or_init(anywhere).clone()
         }
     }
 

@@ -42,7 +42,11 @@ fn world() -> World {
     let new = Attributes::from_rows(7, &[vec![(1, 1.0), (5, 1.0)], vec![]]).unwrap();
     let new_words = words.of_new(&new);
     let seen = embeddings(8, |node| node < 6, 1);
-    World { graph, embeddings: seen, words, new_embeddings: embeddings(2, |_| false, 2), new_words }
+    let mut new_embeddings = embeddings(2, |_| false, 2);
+    // The second has no attributes.
+    new_embeddings.attributes.row_mut(1).fill(0.0);
+    new_embeddings.structure.row_mut(1).fill(0.0);
+    World { graph, embeddings: seen, words, new_embeddings, new_words }
 }
 
 impl World {
@@ -70,6 +74,9 @@ impl World {
             return self.steps()[node as usize].clone();
         }
         let own = self.rows(node).0;
+        if node == 9 {
+            return (0..8).map(|other| if other < 6 { 1.0 / 6.0 } else { 0.0 }).collect();
+        }
         let similarity = |other: u32| dot(own, self.rows(other).0) / 0.05;
         let weights: Vec<f64> = (0..8).map(|other| if other < 6 { similarity(other).exp() } else { 0.0 }).collect();
         let sum: f64 = weights.iter().sum();
