@@ -122,3 +122,36 @@ fn rounded(value: f64) -> String {
     let text = format!("{value:.digits$}");
     if text.contains('.') { text } else { format!("{text}.0") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_space_is_sound_and_its_draws_are_too() {
+        let candidates = Space::built_in().sample(&Config::default(), 40, 5);
+        assert_eq!(candidates.len(), 40);
+        assert_eq!(candidates, Space::built_in().sample(&Config::default(), 40, 5));
+        for candidate in &candidates {
+            candidate.config.check().unwrap();
+            assert!((0.049..0.41).contains(&candidate.config.temperature), "{}", candidate.name);
+        }
+    }
+
+    #[test]
+    fn a_small_space_gives_no_candidate_twice() {
+        let space = Space::parse("temperature = [0.1, 0.2]\nattribute_dropout = [0.0, 0.5]").unwrap();
+        assert_eq!(space.sample(&Config::default(), 100, 1).len(), 5);
+    }
+
+    #[test]
+    fn a_space_that_cannot_be_searched_is_refused_with_a_hint() {
+        let texts = ["", "temperature", "temperature = 1", "temperatur = [0.1]", "width = [0]", "temperature = []"];
+        let ranges = ["temperature = { from = 1 }", "temperature = { from = 2, to = 1 }"];
+        let log = ["temperature = { from = 0.0, to = 1.0, log = true }"];
+        for text in texts.iter().chain(&ranges).chain(&log) {
+            let error = Space::parse(text).unwrap_err();
+            assert!(error.hint().is_some() || matches!(error, TuneError::Config(_)), "{text}: {error}");
+        }
+    }
+}
