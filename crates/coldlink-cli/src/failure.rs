@@ -10,6 +10,7 @@ use coldlink::load::LoadError;
 use coldlink::model::FileError;
 use coldlink::split::SplitError;
 use coldlink::train::TrainError;
+use coldlink::tune::TuneError;
 
 /// What this program itself finds wrong.
 #[derive(Debug)]
@@ -100,6 +101,7 @@ fn hint_of(error: &(dyn Error + 'static)) -> Option<String> {
         .or_else(|| error.downcast_ref::<SplitError>()?.hint())
         .or_else(|| error.downcast_ref::<ConfigError>()?.hint())
         .or_else(|| error.downcast_ref::<TrainError>()?.hint())
+        .or_else(|| error.downcast_ref::<TuneError>()?.hint())
         .or_else(|| error.downcast_ref::<FileError>()?.hint())
 }
 

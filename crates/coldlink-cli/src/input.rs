@@ -166,9 +166,9 @@ pub fn load_new_nodes(path: &Path, model: &Model, common: &Common) -> anyhow::Re
         }
         if empty > 0 {
             let nodes = count(empty, "new node");
-            eprintln!(
-                "note: {nodes} without any attribute that the model knows: all it can tell is which nodes have many links"
-            );
+            let known =
+                if model.memory.is_some() { "only which nodes have many links" } else { "nothing but scores of 0" };
+            eprintln!("note: {nodes} without any attribute that the model knows: {known}");
         }
     }
     Ok(new)

@@ -22,8 +22,8 @@ pub struct SettingsArgs {
     /// Settings to start from: auto (searches for the best ones first), default, paper, authors-code, or a TOML file
     #[arg(long, default_value = AUTO, value_name = "NAME|FILE")]
     preset: String,
-    /// Time for the search of `--preset auto`, as 90s or 3m, estimated for two cores; the choice does not depend on the
-    /// machine
+    /// Time for the search of `--preset auto` in `train` and `evaluate`, as 90s or 3m, estimated for two cores; the choice does
+    /// not depend on the machine
     #[arg(long, default_value = "3m", value_name = "TIME", value_parser = seconds)]
     budget: f64,
     /// A TOML file with settings that replace the preset's
@@ -64,6 +64,8 @@ pub struct Settings {
     pub config: Config,
     /// How better ones are searched for, where they are.
     pub auto: Option<Auto>,
+    /// The settings that someone asked for one by one.
+    pub fixed: Vec<String>,
     /// The validation rule, if someone asked for one.
     asked: Option<Validation>,
 }
@@ -91,8 +93,8 @@ impl SettingsArgs {
             config.validation = rule.into();
             asked = true;
         }
-        let auto = (preset == AUTO).then_some(Auto { budget: self.budget, fixed });
-        Ok(Settings { preset, asked: asked.then_some(config.validation), config, auto })
+        let auto = (preset == AUTO).then(|| Auto { budget: self.budget, fixed: fixed.clone() });
+        Ok(Settings { preset, asked: asked.then_some(config.validation), config, auto, fixed })
     }
 }
 
@@ -108,7 +110,8 @@ impl Settings {
 }
 
 fn start(preset: &str) -> anyhow::Result<(String, Config)> {
-    if !preset.ends_with(".toml") && !preset.contains(std::path::MAIN_SEPARATOR) {
+    let is_name = preset == AUTO || Preset::find(preset).is_ok() || !Path::new(preset).is_file();
+    if is_name && !preset.ends_with(".toml") && !preset.contains(std::path::MAIN_SEPARATOR) {
         let config = if preset == AUTO { Config::default() } else { Preset::find(preset)?.config() };
         return Ok((preset.to_owned(), config));
     }

@@ -96,7 +96,8 @@ fn a_search_for_settings_that_is_killed_again_and_again_chooses_the_same() {
     let folder = Folder::new();
     let mut kills = 0;
     while !folder.exists("papers.model") {
-        let resume = if folder.exists("kept/training.checkpoint") { "--resume" } else { "" };
+        let trials = std::fs::read_dir(folder.path("kept/trials")).is_ok_and(|mut files| files.next().is_some());
+        let resume = if trials || folder.exists("kept/training.checkpoint") { "--resume" } else { "" };
         let line = format!("train papers -o papers.model {quick} --checkpoint kept --every 50 {resume}");
         let words: Vec<&str> = line.split_whitespace().collect();
         let mut child = folder.command(&words).stderr(Stdio::piped()).spawn().unwrap();

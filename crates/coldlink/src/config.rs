@@ -33,10 +33,13 @@ pub struct Config {
     /// How two embeddings are compared.
     pub similarity: Similarity,
     /// What is made small in training.
+    #[serde(default = "before_softmax::loss")]
     pub loss: Loss,
     /// What similarities are divided by in the softmax loss.
+    #[serde(default = "before_softmax::temperature")]
     pub temperature: f64,
     /// Nodes drawn for each batch of the softmax loss, which every linked pair is compared with.
+    #[serde(default = "before_softmax::negatives")]
     pub negatives: usize,
     /// γ of φ₁ (Eq. 5), for unlinked pairs.
     pub gamma1: f64,
@@ -59,6 +62,7 @@ pub struct Config {
     /// Weights of the scores z_s·z_s, z_a·z_a and z_s·z_a (Eq. 10).
     pub lambda: [f64; 3],
     /// What a score is made of, with weights fitted on validation pairs; none makes it Eq. 10 with λ.
+    #[serde(default)]
     pub terms: Vec<Term>,
     /// Pairs in a batch: a number of pairs, or a share (with a decimal point) of the seen nodes. Under the softmax loss all of
     /// them are linked.
@@ -81,6 +85,21 @@ pub struct Config {
     pub patience: u32,
     /// What the best number of steps is chosen on.
     pub validation: Validation,
+}
+
+/// What configurations meant that were stored in version 1 of our files.
+mod before_softmax {
+    pub fn loss() -> super::Loss {
+        super::Loss::Pairs
+    }
+
+    pub fn temperature() -> f64 {
+        1.0
+    }
+
+    pub fn negatives() -> usize {
+        512
+    }
 }
 
 /// How rows of attributes are scaled.
@@ -429,6 +448,16 @@ mod tests {
             assert_eq!(Preset::find(preset.name()).unwrap(), preset);
             assert_eq!(toml::from_str::<Config>(&config.to_toml()).unwrap(), config);
         }
+    }
+
+    #[test]
+    fn a_configuration_from_before_the_softmax_loss_means_what_it_did() {
+        let added = ["loss", "temperature", "negatives", "terms"];
+        let is_old = |line: &&str| added.iter().all(|key| !line.starts_with(key));
+        let old: String = Preset::Paper.text().lines().filter(is_old).map(|line| format!("{line}\n")).collect();
+        let config: Config = toml::from_str(&old).unwrap();
+        assert_eq!((config.loss, config.terms.len()), (Loss::Pairs, 0));
+        config.check().unwrap();
     }
 
     #[test]

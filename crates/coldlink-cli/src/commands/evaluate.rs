@@ -56,7 +56,8 @@ pub struct Evaluate {
     /// Rank all candidates by the trivial methods too, for their MRR and Hits@10
     #[arg(long)]
     rank_baselines: bool,
-    /// How much it counts that a node has many links already: from 1, as much as it helps, down to 0, not at all
+    /// How much it counts that a node has many links already: from 1, as much as it helps, down to 0, where all that
+    /// popularity alone would explain is taken off; without effect on presets without fitted terms
     #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share)]
     popularity: f32,
     /// A picture (SVG) of the probabilities against what came true
@@ -81,15 +82,23 @@ pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
     let dataset = args.graph.load(common)?;
     if let Some(path) = &args.reliability {
         check_writable(path, &args.graph.paths())?;
+        if settings.config.terms.is_empty() || args.popularity < 1.0 {
+            let failure = Failure::new("these scores give no probabilities to draw");
+            let hint = "leave out `--reliability`, or `--popularity` and presets without fitted terms";
+            return Err(failure.hint(hint).into());
+        }
     }
     let measured = Measured::over_seeds(args, common, &dataset, protocol, &settings)?;
-    if let Some(path) = &args.reliability {
-        write_reliability(path, &measured.report)?;
-    }
     if args.json {
-        print_json(&measured.json(&settings.config))?;
+        print_json(&measured.json(args, &settings))?;
     } else {
         print(report_text(&measured.report, &measured.audit))?;
+        if args.popularity < 1.0 {
+            print(format!("scores with popularity turned down to {}\n", args.popularity))?;
+        }
+    }
+    if let Some(path) = &args.reliability {
+        write_reliability(path, &measured.report)?;
     }
     check_audit(&measured.audit, args.accept_audit)?;
     check_auc(measured.report.mean.pooled.auc, args.min_auc)
@@ -108,6 +117,9 @@ struct Json<'a> {
     report: &'a Report,
     audit_findings: Vec<String>,
     settings: &'a Config,
+    /// Estimated seconds of the search for settings, where there is one.
+    budget: Option<f64>,
+    popularity: f32,
 }
 
 impl Measured {
@@ -156,9 +168,11 @@ impl Measured {
         Ok(Measured { report: Report::from_seeds(about, results), audit })
     }
 
-    fn json<'a>(&'a self, settings: &'a Config) -> Json<'a> {
+    fn json<'a>(&'a self, args: &Evaluate, settings: &'a Settings) -> Json<'a> {
         let audit_findings = self.audit.findings().iter().map(Finding::to_string).collect();
-        Json { report: &self.report, audit_findings, settings }
+        let budget = settings.auto.as_ref().map(|auto| auto.budget);
+        let (settings, popularity) = (&settings.config, args.popularity);
+        Json { report: &self.report, audit_findings, settings, budget, popularity }
     }
 }
 
@@ -166,8 +180,9 @@ impl Measured {
 fn write_reliability(path: &Path, report: &Report) -> anyhow::Result<()> {
     let calibrations: Vec<&Calibration> = report.seeds.iter().filter_map(|seed| seed.calibration.as_ref()).collect();
     if calibrations.is_empty() {
-        let failure = Failure::new("scores of this preset give no probabilities to draw");
-        return Err(failure.hint("leave out `--reliability`, or use the preset `auto` or `default`").into());
+        let failure =
+            Failure::new("there are no probabilities to draw: too few validation pairs to fit a score's weights on");
+        return Err(failure.hint("leave out `--reliability`, or give a larger graph").into());
     }
     let mut bins: Vec<ReliabilityBin> = calibrations
         .iter()

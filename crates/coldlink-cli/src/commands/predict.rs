@@ -45,7 +45,8 @@ pub struct Predict {
     /// Score these pairs instead
     #[arg(long, value_name = "FILE", conflicts_with = "top")]
     pairs: Option<PathBuf>,
-    /// How much it counts that a node has many links already: from 1, as much as it helps, down to 0, not at all
+    /// How much it counts that a node has many links already: from 1, as much as it helps, down to 0, where all that
+    /// popularity alone would explain is taken off the order; without effect on models without probabilities
     #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share, conflicts_with = "pairs")]
     popularity: f32,
     /// The share of linked pairs among all that probabilities are stated for [default: that of the training graph]

@@ -64,8 +64,7 @@ pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
     check_writable(&args.output, &args.graph.paths())?;
     let dataset = args.graph.load(common)?;
     let split = Split::for_training(&dataset.graph, &dataset.attributes, config.validation, args.seed)?;
-    let folder = args.checkpoint.clone();
-    let checkpoints = folder.map(|folder| Checkpoints { folder, every: args.every, resume: args.resume });
+    let checkpoints = args.checkpoints(settings.auto.is_some())?;
     interrupt::watch();
     let started = Instant::now();
     let mut progress = Progress::new(common.quiet, "");
@@ -75,8 +74,8 @@ pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
             let journal = args.journal()?;
             let search = Search { split: &split, attributes, seed, journal: journal.as_ref() };
             auto(&search, config, settings, &mut progress).map_err(|error| match (error, &journal) {
-                (TuneError::Train(error), None) => stopped(error),
                 (TuneError::Train(TrainError::Stopped { .. }), Some(_)) => stopped_in_search(),
+                (TuneError::Train(error), _) => stopped(error),
                 (error, _) => error.into(),
             })?
         }
@@ -97,6 +96,20 @@ pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
 }
 
 impl Train {
+    /// Where checkpoints go. What cannot be gone on with is refused here, before a search for settings begins. A run that was
+    /// stopped in its search has no checkpoint yet, but trials.
+    fn checkpoints(&self, searches: bool) -> anyhow::Result<Option<Checkpoints>> {
+        let Some(folder) = self.checkpoint.clone() else { return Ok(None) };
+        let trials = || folder.join("trials").read_dir().is_ok_and(|mut files| files.next().is_some());
+        let checkpoints = Checkpoints { folder: folder.clone(), every: self.every, resume: self.resume };
+        match (checkpoints.path().exists(), self.resume) {
+            (true, false) => Err(TrainError::Occupied { folder }.into()),
+            (false, true) if searches && trials() => Ok(Some(Checkpoints { resume: false, ..checkpoints })),
+            (false, true) => Err(TrainError::NoCheckpoint { folder }.into()),
+            _ => Ok(Some(checkpoints)),
+        }
+    }
+
     /// Where the trials of a search are kept beside checkpoints.
     fn journal(&self) -> Result<Option<Journal>, TuneError> {
         self.checkpoint.as_ref().map(|folder| Journal::open(&folder.join("trials"))).transpose()

@@ -72,7 +72,7 @@ fn long_help() -> String {
 pub fn run(args: &Tune, common: &Common) -> anyhow::Result<()> {
     let settings = args.settings.resolve()?;
     let base = &settings.config;
-    let space = args.space()?;
+    let space = args.space()?.without(&settings.fixed);
     for path in [Some(&args.output), args.plot.as_ref()].into_iter().flatten() {
         check_writable(path, &args.graph.paths())?;
     }

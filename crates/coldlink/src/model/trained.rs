@@ -19,7 +19,8 @@ use crate::split::TrainView;
 use crate::train::{Fitted, Validated};
 
 const KIND: &str = "model";
-const VERSION: u32 = 1;
+/// 2 added the score's weights and what they need; a model of version 1 has none.
+const VERSION: u32 = 2;
 
 /// How a model came to be. It holds no times, paths or thread counts: the same training gives the same file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -327,6 +328,9 @@ fn read_memory(archive: &Archive, about: &About, weights: ScoreWeights) -> Resul
     let words = words.map_err(|problem| archive.inconsistent(problem))?;
     if sizes != (about.summary.nodes, about.summary.attributes) || words.rows() != about.summary.nodes {
         return Err(archive.inconsistent("links or tf-idf rows of another graph"));
+    }
+    if !weights.are_sound() {
+        return Err(archive.inconsistent("weights of the score that are no numbers"));
     }
     Ok(Memory { graph, words, weights })
 }

@@ -1,7 +1,6 @@
 //! From two nodes to the terms of their score.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
@@ -43,7 +42,7 @@ pub struct Evidence<'a> {
     /// The walk of a node that is like no other: from anywhere.
     walk_from_anywhere: OnceLock<Vec<f32>>,
     /// Walks from nodes of the graph that have no link, for seen nodes that look at them.
-    unseen_walks: OnceLock<HashMap<NodeId, Vec<f32>>>,
+    unseen_walks: Vec<OnceLock<Vec<f32>>>,
 }
 
 /// A node from which links are looked for.
@@ -66,6 +65,8 @@ impl<'a> Evidence<'a> {
             row.copy_from_slice(known.embeddings.attributes.chunk_row(node as usize));
             f32::run(Normalise(row));
         });
+        let unseen = graph.nodes() - seen.len();
+        let kept = if unseen * graph.nodes() > MOST_KEPT { 0 } else { graph.nodes() };
         Evidence {
             graph,
             known,
@@ -73,7 +74,7 @@ impl<'a> Evidence<'a> {
             seen,
             seen_attributes,
             walk_from_anywhere: OnceLock::new(),
-            unseen_walks: OnceLock::new(),
+            unseen_walks: (0..kept).map(|_| OnceLock::new()).collect(),
         }
     }
 
@@ -177,16 +178,10 @@ impl<'a> Evidence<'a> {
 
     /// The same of a node without links, kept for the next time unless all of these would take too much room.
     fn walk_from_unseen(&self, node: NodeId) -> Cow<'_, [f32]> {
-        let nodes = self.graph.nodes();
-        let unseen = nodes - self.seen.len();
-        if node as usize >= nodes || unseen * nodes > MOST_KEPT {
-            return Cow::Owned(self.walk_from(node));
+        match self.unseen_walks.get(node as usize) {
+            Some(kept) => Cow::Borrowed(kept.get_or_init(|| self.walk_from(node))),
+            None => Cow::Owned(self.walk_from(node)),
         }
-        let walks = self.unseen_walks.get_or_init(|| {
-            let unseen = (0..nodes as NodeId).into_par_iter().filter(|&node| !self.is_seen(node));
-            unseen.map(|node| (node, self.walk_from(node))).collect()
-        });
-        walks.get(&node).map_or(Cow::Borrowed(&[]), |walk| Cow::Borrowed(walk))
     }
 
     /// The seen nodes most like a new one, each with its share.

@@ -64,8 +64,15 @@ impl TfIdfRows {
         if !rising || offsets.last() != Some(&(entries.len() as u64)) {
             return Err("the tf-idf rows do not fit their offsets");
         }
-        if entries.iter().any(|entry| entry.index as usize >= idf.len() || !entry.weight.is_finite()) {
+        if entries.iter().any(|entry| entry.index as usize >= idf.len()) {
             return Err("a tf-idf row names an attribute that there is none of");
+        }
+        if entries.iter().map(|entry| entry.weight).chain(idf.iter().copied()).any(|value| !value.is_finite()) {
+            return Err("a tf-idf row has a value that is no number");
+        }
+        let rows = offsets.windows(2).map(|ends| &entries[ends[0] as usize..ends[1] as usize]);
+        if !rows.into_iter().all(|row| row.is_sorted_by(|a, b| a.index < b.index)) {
+            return Err("a tf-idf row is not in order");
         }
         Ok(TfIdfRows { idf, offsets, entries, by_attribute: OnceLock::new() })
     }

@@ -39,6 +39,13 @@ impl KindWeights {
 }
 
 impl ScoreWeights {
+    /// Whether all of them are numbers, and the prevalence a share.
+    pub(crate) fn are_sound(&self) -> bool {
+        let kinds = [&self.old_old, &self.new_old, &self.new_new];
+        let numbers = kinds.iter().flat_map(|kind| kind.terms.iter().chain([&kind.intercept]));
+        numbers.into_iter().all(|number| number.is_finite()) && self.prevalence > 0.0 && self.prevalence < 1.0
+    }
+
     /// The weights for a kind of pair.
     pub fn of(&self, kind: PairKind) -> &KindWeights {
         match kind {

@@ -83,8 +83,12 @@ pub struct Trial {
 
 impl Trial {
     /// Of settings that cannot be trained with.
-    pub fn failed(step: u64) -> Self {
+    pub(crate) fn failed(step: u64) -> Self {
         Trial { best: Validated { step, auc: 0.0, ap: 0.0, prevalence: 0.0 }, weights: None }
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.best.prevalence == 0.0
     }
 }
 

@@ -69,5 +69,7 @@ impl Journal {
 }
 
 fn key(fit: &Fit<'_>) -> String {
-    format!("data {}\nseed {}\n{}", fingerprint(fit), fit.seed, fit.config.to_toml())
+    // Another version may train otherwise.
+    let version = env!("CARGO_PKG_VERSION");
+    format!("version {version}\ndata {}\nseed {}\n{}", fingerprint(fit), fit.seed, fit.config.to_toml())
 }

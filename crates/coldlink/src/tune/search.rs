@@ -63,18 +63,19 @@ pub struct Chosen {
     pub trial: Option<Trial>,
     /// All trials, in order.
     pub tried: Vec<Tried>,
+    /// The place of the one that decided among them.
+    decided: Option<usize>,
 }
 
 impl Chosen {
     /// Settings that were given and not searched for.
     pub fn given(config: Config) -> Self {
-        Chosen { config, trial: None, tried: Vec::new() }
+        Chosen { config, trial: None, tried: Vec::new(), decided: None }
     }
 
     /// The trial that decided.
     pub fn best(&self) -> Option<&Tried> {
-        let trial = self.trial.as_ref()?;
-        self.tried.iter().rev().find(|tried| tried.trial == *trial)
+        self.tried.get(self.decided?)
     }
 }
 
@@ -133,9 +134,13 @@ impl Search<'_> {
             ranked.sort_by(|a, b| b.trial.best.quality().total_cmp(&a.trial.best.quality()));
             order = ranked.iter().map(|tried| tried.candidate).collect();
         }
-        let best = order.first().and_then(|best| tried.iter().rev().find(|tried| tried.candidate == *best));
+        let decided = order.first().and_then(|best| tried.iter().rposition(|tried| tried.candidate == *best));
+        let best = decided.map(|place| &tried[place]);
+        if let Some(failed) = best.filter(|best| best.trial.has_failed()) {
+            return Err(TrainError::Diverged { step: failed.trial.best.step }.into());
+        }
         let config = best.map_or(&first.config, |best| &candidates[best.candidate].config).clone();
-        let chosen = Chosen { config, trial: best.map(|best| best.trial.clone()), tried };
+        let chosen = Chosen { config, trial: best.map(|best| best.trial.clone()), tried, decided };
         watcher.search_ended(&chosen);
         Ok(chosen)
     }

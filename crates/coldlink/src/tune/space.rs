@@ -5,6 +5,7 @@ use rand::seq::IndexedRandom;
 
 use super::{Candidate, TuneError};
 use crate::Config;
+use crate::config::Preset;
 use crate::sample::{Purpose, stream};
 
 /// For each setting the values it may take: a list, or a range as `{ from = 0.001, to = 0.03, log = true }`.
@@ -55,17 +56,23 @@ impl Space {
             match values {
                 Values::List(values) => {
                     for value in values {
-                        Config::default().set(&format!("{key}={value}"))?;
+                        check(&format!("{key}={value}"))?;
                     }
                 }
                 Values::Range { from, to, .. } => {
                     for value in [from, to] {
-                        Config::default().set(&format!("{key}={value:?}"))?;
+                        check(&format!("{key}={value:?}"))?;
                     }
                 }
             }
         }
         Ok(space)
+    }
+
+    /// The same without some settings, which stay as the base has them.
+    pub fn without(mut self, fixed: &[String]) -> Self {
+        self.settings.retain(|(key, _)| !fixed.contains(key));
+        self
     }
 
     /// `count` candidates around a base, drawn at random; the base itself comes first. Draws that are not sound as a whole are
@@ -91,7 +98,8 @@ impl Space {
                     }
                 })
                 .collect();
-            let drawn = changes.iter().try_fold(base.clone(), |config, change| config.set(change));
+            // All at once: one may be sound only together with another.
+            let drawn = base.merged(&changes.join("\n"));
             let Ok(config) = drawn else { continue };
             if candidates.iter().all(|candidate| candidate.config != config) {
                 candidates.push(Candidate { name: changes.join(" "), config });
@@ -99,6 +107,12 @@ impl Space {
         }
         candidates
     }
+}
+
+/// Whether a setting is sound, with one loss or the other.
+fn check(setting: &str) -> Result<(), TuneError> {
+    Config::default().set(setting).or_else(|_| Preset::Paper.config().set(setting))?;
+    Ok(())
 }
 
 fn range_of(key: &str, range: &toml::Table) -> Result<Values, TuneError> {
@@ -136,6 +150,14 @@ mod tests {
             candidate.config.check().unwrap();
             assert!((0.049..0.41).contains(&candidate.config.temperature), "{}", candidate.name);
         }
+    }
+
+    #[test]
+    fn settings_that_need_one_another_are_drawn_together() {
+        let space = Space::parse("alignment = [\"tight\"]\nloss = [\"pairs\"]").unwrap();
+        assert_eq!(space.sample(&Config::default(), 100, 1).len(), 2);
+        let fixed = space.without(&["alignment".to_owned()]).sample(&Config::default(), 100, 1);
+        assert!(fixed.iter().all(|candidate| candidate.config.alignment == Config::default().alignment));
     }
 
     #[test]
