@@ -83,7 +83,8 @@ pub fn newest(ending: &str) -> Result<PathBuf> {
 fn summary(folder: &Path, seeds: u64) -> Result<String> {
     let table = table(folder, |_| true)?;
     let machine = machine();
-    Ok(format!("# Quality\n\n    cargo xtask quality {seeds}\n\n{machine}\n\n{table}"))
+    let made = if folder.join("made.md").exists() { "\n- [how the reports were made](made.md)" } else { "" };
+    Ok(format!("# Quality\n\n    cargo xtask quality {seeds}\n\n{machine}{made}\n\n{table}"))
 }
 
 /// What it ran on.
