@@ -23,8 +23,11 @@ const VARIANTS: [(&str, &[&str]); 7] = [
     ("pair-loss", &["loss=pairs", "batch=1024", "steps=3000"]),
 ];
 
-/// Evaluates what has no report yet, then writes the summary.
-pub fn run() -> Result<()> {
+/// Evaluates what has no report yet, then writes the summary; `summary` writes it from the reports that are there.
+pub fn run(arguments: &[String]) -> Result<()> {
+    if arguments.first().is_some_and(|word| word == "summary") {
+        return write_summary(&newest("-ablation")?);
+    }
     let data = data()?;
     let folder = root().join("results").join(format!("{}-ablation", today()?));
     fs::create_dir_all(&folder)?;

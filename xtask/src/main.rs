@@ -42,9 +42,9 @@ const TASKS: [Task; 11] = [
     },
     Task {
         name: "ablation",
-        arguments: "",
+        arguments: "[summary]",
         about: "what each part of the preset `default` is worth, into results/ (half an hour); goes on where it stopped",
-        run: |_| ablation::run(),
+        run: ablation::run,
     },
     Task {
         name: "core",
