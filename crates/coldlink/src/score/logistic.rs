@@ -3,7 +3,7 @@
 /// What weights are drawn to, and how strongly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Logistic {
-    /// Half the penalty of a unit of squared distance from the prior, per standardised column.
+    /// Twice the cost of a unit of squared distance from the prior, per standardised column.
     pub penalty: f64,
 }
 

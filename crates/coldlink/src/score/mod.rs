@@ -14,7 +14,7 @@ mod tfidf;
 mod weights;
 
 pub use evidence::{Evidence, Side};
-pub use logistic::Logistic;
+use logistic::Logistic;
 pub use scorer::LinkScorer;
 pub use term::{Term, Terms};
 pub use tfidf::TfIdfRows;

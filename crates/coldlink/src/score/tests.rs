@@ -60,6 +60,17 @@ impl World {
         (side.attributes.row(row as usize), side.structure.row(row as usize))
     }
 
+    /// The inner product of two nodes' tf-idf rows, written out in full.
+    fn word_cosine(&self, a: NodeId, b: NodeId) -> f64 {
+        let full = |node: NodeId| {
+            let (words, row) = if node < 8 { (&self.words, node) } else { (&self.new_words, node - 8) };
+            let mut full = [0.0_f32; 7];
+            words.row(row as usize).iter().for_each(|entry| full[entry.index as usize] = entry.weight);
+            full
+        };
+        dot(&full(a), &full(b))
+    }
+
     /// The chance to step from each node to each, as a matrix.
     fn steps(&self) -> Vec<Vec<f64>> {
         let chance = |a: u32, b: u32| {
@@ -117,7 +128,7 @@ fn every_term_is_its_definition_for_every_kind_of_pair() {
             dot(a_a, b_a),
             cross,
             if seen_a && seen_b { dot(a_s, b_s) } else { 0.0 },
-            f64::from(terms[Term::Tfidf as usize]),
+            world.word_cosine(a, b),
             degree(a).ln_1p() + degree(b).ln_1p(),
             (chance(&near) + 1e-5).ln(),
             (chance(&far) + 1e-5).ln(),
