@@ -20,6 +20,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const EDGES: &str = "source,target,weight\np1,é,1\né,p1,0.5\np3,\"p1\",\np3,p3,0\n";
 const NODES: &str = "id,year,words,kind\np1,1999,graph|link,a\né,,\"node, \"\"new\"\"\",b\np3,-1e3,link,\n";
+const PPI_GRAPH: &str = r#"{"directed": true, "multigraph": false, "graph": {"name": "é"},
+"nodes": [{"test": false, "id": 0}, {"id": 1, "x": [1, {}]}, {"id": 2}],
+"links": [{"source": 0, "target": 2, "weight": 0.5}, {"source": 2, "target": 0}, {"source": 1, "target": 1}]}"#;
 const STORED_ARCHIVE: &[u8] = include_bytes!("../tests/files/stored.npz");
 
 /// More than any small file needs, and less than a length field can claim.
@@ -63,6 +66,8 @@ type ArrayFile = (String, Vec<u8>);
 struct Samples {
     archive: Vec<u8>,
     arrays: Vec<ArrayFile>,
+    /// `train_feats.npy` and `train_graph_id.npy`.
+    ppi: [Vec<u8>; 2],
     packed: Vec<u8>,
     dataset: Dataset,
     schema: Schema,
@@ -77,7 +82,9 @@ impl Samples {
         write_packed(&dataset, &packed)?;
         let arrays = arrays(STORED_ARCHIVE)?;
         let schema = dataset.schema.clone().ok_or("tables have a schema")?;
-        Ok(Samples { archive: archive(&arrays)?, arrays, packed: fs::read(packed)?, dataset, schema })
+        let features = [1.0, 0.0, -0.5, 3.0, 9.0, 9.0].map(f32::to_le_bytes);
+        let ppi = [npy("<f4", "(3, 2)", features.as_flattened()), npy("|i1", "(3,)", &[1, 2, 1])];
+        Ok(Samples { archive: archive(&arrays)?, arrays, ppi, packed: fs::read(packed)?, dataset, schema })
     }
 }
 
@@ -105,7 +112,14 @@ fn archive(arrays: &[ArrayFile]) -> std::io::Result<Vec<u8>> {
     Ok(zip.finish()?.into_inner())
 }
 
-/// One damaged file, or pair of tables.
+/// A numpy array.
+fn npy(dtype: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let length = (header.len() as u16).to_le_bytes();
+    [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), data].concat()
+}
+
+/// One damaged file, pair of tables, or folder.
 enum Case {
     Archive(Vec<u8>),
     Tables {
@@ -114,6 +128,8 @@ enum Case {
         zipped: bool,
     },
     NewTable(Vec<u8>),
+    /// Under their names.
+    Ppi([(&'static str, Vec<u8>); 3]),
     Packed(Vec<u8>),
     /// With checksums that match.
     SealedPacked(Vec<u8>),
@@ -121,7 +137,7 @@ enum Case {
 
 impl Case {
     fn draw(samples: &Samples, damage: &mut Damage) -> Self {
-        match damage.0.random_range(0..8) {
+        match damage.0.random_range(0..9) {
             0 => Case::Archive(damage.of(&samples.archive)),
             1 => Case::Archive(damage.of(STORED_ARCHIVE)),
             2 | 3 => {
@@ -141,6 +157,15 @@ impl Case {
                 let edges = damage.of(&zip(EDGES.as_bytes()));
                 Case::Tables { edges, nodes: zip(&damage.of(NODES.as_bytes())), zipped: true }
             }
+            7 => {
+                let [features, ids] = samples.ppi.clone();
+                let graph = PPI_GRAPH.as_bytes().to_vec();
+                let mut files =
+                    [("train_graph.json", graph), ("train_feats.npy", features), ("train_graph_id.npy", ids)];
+                let damaged = damage.0.random_range(0..files.len());
+                files[damaged].1 = damage.of(&files[damaged].1);
+                Case::Ppi(files)
+            }
             _ if damage.coin() => Case::SealedPacked(seal(damage.of(&samples.packed))),
             _ => Case::SealedPacked(seal(damage.in_place(&samples.packed))),
         }
@@ -151,6 +176,7 @@ impl Case {
             Case::Archive(_) => "npz",
             Case::Tables { .. } => "tables",
             Case::NewTable(_) => "new nodes",
+            Case::Ppi(_) => "ppi",
             Case::Packed(_) => "packed",
             Case::SealedPacked(_) => "packed, checksums renewed",
         }
@@ -183,6 +209,14 @@ impl Case {
                 let path = folder.join("new.csv");
                 write(&path, bytes)?;
                 Ok(load_new(&path, &samples.schema).map(|new| walk(&new.names, &new.attributes)).is_ok())
+            }
+            Case::Ppi(files) => {
+                let ppi = folder.join("ppi");
+                fs::create_dir_all(&ppi).map_err(|error| error.to_string())?;
+                for (name, bytes) in files {
+                    write(&ppi.join(name), bytes)?;
+                }
+                Ok(walk_loaded(&load(&ppi, &LoadOptions::default())))
             }
             Case::Packed(bytes) => {
                 let path = folder.join("damaged.coldlink");

@@ -57,7 +57,7 @@ impl Attributes {
         finite.then_some(()).ok_or("a value is NaN or infinite")
     }
 
-    /// Rows from lists of (column, value); for tests and generators. Columns within a row must be sorted.
+    /// Rows from lists of (column, value); for small data. Columns within a row must be sorted.
     pub fn from_rows(width: usize, rows: &[Vec<(u32, f32)>]) -> Result<Self, &'static str> {
         let mut offsets = vec![0];
         let (mut columns, mut values) = (Vec::new(), Vec::new());

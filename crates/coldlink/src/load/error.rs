@@ -97,6 +97,26 @@ pub enum LoadError {
         /// What is wrong.
         problem: ArrayProblem,
     },
+    /// A file is no JSON, or not of the form that its role asks for.
+    #[error("`{path}` line {line}, column {column}: {reason}", path = .path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// Bytes into the line, from 1; 0 where the line has not begun.
+        column: usize,
+        /// What the reader says.
+        reason: String,
+    },
+    /// Something is wrong with a file of the PPI layout.
+    #[error("`{path}`: {problem}", path = .path.display())]
+    Ppi {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: PpiProblem,
+    },
     /// Something is wrong with a packed file.
     #[error("`{path}`: {problem}", path = .path.display())]
     Packed {
@@ -345,6 +365,41 @@ pub enum ArrayProblem {
     },
 }
 
+/// What can be wrong with the files of the PPI layout.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PpiProblem {
+    /// Something is wrong with an array.
+    #[error("{0}")]
+    Array(ArrayProblem),
+    /// A node's id is not its position, so links could mean either.
+    #[error("the node at position {position} has the id {id}")]
+    NotItsPosition {
+        /// Where it stands, from 0.
+        position: usize,
+        /// Its id.
+        id: usize,
+    },
+    /// A link to a node that is not there.
+    #[error("link {link} has an end {id}, where {last} is the last of {nodes} nodes", last = .nodes.saturating_sub(1))]
+    UnknownNode {
+        /// Which link, from 0.
+        link: usize,
+        /// The end.
+        id: usize,
+        /// How many nodes there are.
+        nodes: usize,
+    },
+    /// No node is in the graph that is loaded.
+    #[error("no node has graph id {expected}, only {found}", found = listed(.found))]
+    NoSuchGraph {
+        /// The graph.
+        expected: i64,
+        /// The graphs that nodes are in, sorted.
+        found: Vec<i64>,
+    },
+}
+
 /// What can be wrong with a packed file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -400,6 +455,10 @@ impl LoadError {
             LoadError::Table { problem, .. } => return problem.hint(),
             LoadError::Line { problem, .. } => return problem.hint(),
             LoadError::Array { problem, array, .. } => return problem.hint(array),
+            LoadError::Json { .. } => {
+                "save it with networkx's `node_link_data`: `nodes` with `id`, `links` with `source` and `target`".into()
+            }
+            LoadError::Ppi { problem, path } => problem.hint(path),
             LoadError::Packed { problem, .. } => problem.hint(),
             LoadError::Archive { .. } => "save it again with `numpy.savez_compressed`".into(),
             LoadError::Directed { .. } | LoadError::Weighted { .. } => {
@@ -470,6 +529,22 @@ impl ArrayProblem {
     }
 }
 
+impl PpiProblem {
+    fn hint(&self, path: &Path) -> String {
+        let file = || path.file_name().unwrap_or_default().to_string_lossy();
+        match self {
+            PpiProblem::Array(problem) => problem.hint(&file()).unwrap_or_else(|| {
+                "`train_feats.npy` has a row of numbers for each node, `train_graph_id.npy` a whole number".into()
+            }),
+            PpiProblem::NotItsPosition { .. } => "number the nodes 0, 1, 2, … as they stand in the file".into(),
+            PpiProblem::UnknownNode { .. } => "add the node, or drop such links with `--unknown-nodes drop`".into(),
+            PpiProblem::NoSuchGraph { expected, .. } => {
+                format!("give the nodes to load graph id {expected}; other graphs are left aside")
+            }
+        }
+    }
+}
+
 impl PackedProblem {
     fn hint(&self) -> String {
         match self {
@@ -483,6 +558,24 @@ impl PackedProblem {
 fn is_damage(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
+}
+
+/// Numbers in words, as many as fit in a line.
+fn listed(numbers: &[i64]) -> String {
+    const MOST: usize = 24;
+    let shown: Vec<String> = numbers.iter().take(MOST).map(i64::to_string).collect();
+    shown.join(", ") + if numbers.len() > MOST { ", …" } else { "" }
+}
+
+/// An error of the reader of JSON, or of the system, while reading `path`.
+pub(super) fn json_error(path: &Path, error: serde_json::Error) -> LoadError {
+    if error.is_io() {
+        return read_error(path, error.into());
+    }
+    let (line, column, text) = (error.line(), error.column(), error.to_string());
+    let reason = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
+    // It may quote a text of the file, which may be long.
+    LoadError::Json { path: path.to_owned(), line, column, reason: reason.chars().take(200).collect() }
 }
 
 /// An error of the system while reading `path`.

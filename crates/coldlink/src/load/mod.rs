@@ -1,7 +1,8 @@
 //! From files to a [`Dataset`]: one file per format.
 //!
 //! [`load`] recognises the format. `.npz` is in `npz.rs` (its arrays in `npy.rs`), two tables in `tables.rs` (their
-//! text in `table.rs`, from columns to attributes in `schema.rs`), and the packed file in `packed.rs`.
+//! text in `table.rs`, from columns to attributes in `schema.rs`), GraphSAGE's PPI layout in `ppi.rs`, and the packed
+//! file in `packed.rs`.
 
 mod beside;
 mod error;
@@ -10,6 +11,7 @@ mod npy;
 mod npz;
 mod packed;
 mod pairs;
+mod ppi;
 mod schema;
 mod table;
 mod tables;
@@ -19,7 +21,7 @@ use std::io::Read;
 use std::path::Path;
 
 pub use beside::write_beside;
-pub use error::{ArrayProblem, LineProblem, LoadError, PackedProblem, TableProblem};
+pub use error::{ArrayProblem, LineProblem, LoadError, PackedProblem, PpiProblem, TableProblem};
 pub use map::Map;
 pub use npy::write_npy_f32;
 pub use npz::{NpzFile, load_new_npz};
@@ -82,9 +84,13 @@ pub struct NewNodes {
     pub unknown_values: usize,
 }
 
-/// Loads a graph: an `.npz` file, a packed file, or a folder with `edges` and `nodes` as `.csv` or `.tsv`.
+/// Loads a graph: an `.npz` file, a packed file, a folder with `edges` and `nodes` as `.csv` or `.tsv`, or one with
+/// `train_graph.json` (GraphSAGE's PPI layout, of which graph 1 is loaded).
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
     let about = fs::metadata(path).map_err(|source| read_error(path, source))?;
+    if about.is_dir() && path.join(ppi::GRAPH).is_file() {
+        return ppi::load_folder(path, options);
+    }
     if about.is_dir() {
         return tables::load_folder(path, options);
     }
