@@ -21,8 +21,8 @@ pub use hard::HardNegatives;
 pub use metrics::{Measures, auc, average_precision, prevalence};
 pub use ranking::{Ranks, candidates};
 pub use report::{
-    About, BaselineResult, BaselineSummary, BaselineTable, ChosenSettings, Deviation, HITS, Hits, Metrics, Report, Run,
-    SeedResult, Summary, Test,
+    About, BaselineResult, BaselineSummary, BaselineTable, ChosenSettings, Deviation, HITS, Hits, Measured, Metrics,
+    Report, Run, SeedResult, Summary, Test,
 };
 pub use scorer::Scorer;
 pub use seed::{Evaluation, evaluate_seed, evaluate_split};

@@ -137,21 +137,8 @@ pub struct SeedResult {
 impl SeedResult {
     /// Measures a scorer, and the baselines beside it.
     pub fn measure(run: Run, scorer: &(impl Scorer + ?Sized), test: &Test) -> Result<Self, MetricError> {
-        test.check()?;
-        let candidates = candidates(&test.view);
-        let scores = test.scores(scorer);
-        let ranks = Ranks::measure(scorer, test.queries, &candidates)?;
-        let kind = |kind| test.measures_of_kind(kind, &scores).transpose();
-        let metrics = Metrics {
-            pooled: test.measures(&scores)?,
-            mrr: ranks.mrr(),
-            hits: Hits::each(|k| ranks.hits(k)),
-            distinct_at_10: ranks.distinct().map(|count| count as f64),
-            ece: None,
-            new_old: kind(PairKind::NewOld)?,
-            new_new: kind(PairKind::NewNew)?,
-        };
-        let baselines = BaselineTable::measure(run.seed, test, &candidates)?;
+        let Measured { metrics, scores, ranks } = test.measure(scorer)?;
+        let baselines = BaselineTable::measure(run.seed, test, &candidates(&test.view))?;
         Ok(SeedResult { run, metrics, chosen: None, calibration: None, baselines, scores, ranks })
     }
 }
@@ -177,7 +164,36 @@ impl SeedResult {
     }
 }
 
+/// A scorer on one test set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// What it scores.
+    pub metrics: Metrics,
+    /// The score of each test pair, for a comparison with another method.
+    pub scores: Vec<f32>,
+    /// The rank of each target, for a comparison with another method.
+    pub ranks: Ranks,
+}
+
 impl Test<'_> {
+    /// Measures a scorer, and nothing beside it.
+    pub fn measure(&self, scorer: &(impl Scorer + ?Sized)) -> Result<Measured, MetricError> {
+        self.check()?;
+        let scores = self.scores(scorer);
+        let ranks = Ranks::measure(scorer, self.queries, &candidates(&self.view))?;
+        let kind = |kind| self.measures_of_kind(kind, &scores).transpose();
+        let metrics = Metrics {
+            pooled: self.measures(&scores)?,
+            mrr: ranks.mrr(),
+            hits: Hits::each(|k| ranks.hits(k)),
+            distinct_at_10: ranks.distinct().map(|count| count as f64),
+            ece: None,
+            new_old: kind(PairKind::NewOld)?,
+            new_new: kind(PairKind::NewNew)?,
+        };
+        Ok(Measured { metrics, scores, ranks })
+    }
+
     fn check(&self) -> Result<(), MetricError> {
         let nodes = self.view.graph().nodes();
         let ends = self.pairs.iter().flat_map(|pair| [pair.source, pair.target]);

@@ -20,7 +20,7 @@ const ROWS_AHEAD: usize = 6;
 /// The largest dense form that is made of a whole graph's attributes.
 const DENSE_BYTES: usize = 4 << 30;
 
-/// All attributes, scaled as the model wants them.
+/// All attributes, scaled as the model wants them. A clone shares them.
 #[derive(Clone, Debug)]
 pub enum Features {
     /// Few entries a row.
@@ -57,12 +57,12 @@ impl Features {
     }
 }
 
-/// Rows of attributes, each column beside its value.
+/// Rows of attributes, each column beside its value. A clone shares them.
 #[derive(Clone, Debug)]
 pub struct SparseRows {
     width: usize,
-    offsets: Vec<u64>,
-    entries: Vec<Entry<f32>>,
+    offsets: Arc<[u64]>,
+    entries: Arc<[Entry<f32>]>,
 }
 
 impl SparseRows {
@@ -72,7 +72,7 @@ impl SparseRows {
         for node in 0..attributes.rows() as NodeId {
             entries.extend(scaled(attributes, node, scaling));
         }
-        SparseRows { width: attributes.width(), offsets: attributes.offsets().to_vec(), entries }
+        SparseRows { width: attributes.width(), offsets: attributes.offsets().into(), entries: entries.into() }
     }
 
     /// Attributes of a node that are not zero, on average.

@@ -311,7 +311,7 @@ impl<'a, 'o> Run<'a, 'o> {
         fit: &'a Fit<'a>,
         phase: Phase,
         view: TrainView<'a>,
-        features: &'a Features,
+        features: &Features,
         steps: u64,
         state: Option<(u64, Deal<f32>)>,
         observer: &'o mut dyn Observer,

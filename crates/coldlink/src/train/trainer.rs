@@ -8,9 +8,9 @@ use crate::split::TrainView;
 
 /// Trains one model on one view. Its state after n steps depends on the view, the configuration, the seed and n alone.
 pub struct Trainer<'a> {
-    config: &'a Config,
+    config: Config,
     seed: u64,
-    features: &'a Features,
+    features: Features,
     sampler: Sampler<'a>,
     model: Deal<f32>,
     step: u64,
@@ -29,18 +29,14 @@ struct Prepared {
 
 impl<'a> Trainer<'a> {
     /// A trainer with first weights.
-    pub fn new(
-        view: TrainView<'a>,
-        features: &'a Features,
-        config: &'a Config,
-        seed: u64,
-    ) -> Result<Self, SampleError> {
+    pub fn new(view: TrainView<'a>, features: &Features, config: &Config, seed: u64) -> Result<Self, SampleError> {
         let sampler = Sampler::new(view, config, seed)?;
         let model = Deal::new(view.graph().nodes(), features.width(), config, seed);
         let prepared = || Prepared { step: None, batch: Batch::default(), inputs: Inputs::new(features) };
         let places = vec![0; view.graph().nodes()];
         let space = model.workspace();
         let (current, next) = (prepared(), prepared());
+        let (config, features) = (config.clone(), features.clone());
         Ok(Trainer { config, seed, features, sampler, model, step: 0, space, current, next, places })
     }
 
@@ -73,7 +69,7 @@ impl<'a> Trainer<'a> {
     /// Trains until `steps` steps are done.
     pub fn advance_to(&mut self, steps: u64) {
         while self.step < steps {
-            let (config, seed, features, sampler) = (self.config, self.seed, self.features, &self.sampler);
+            let (config, seed, features, sampler) = (&self.config, self.seed, &self.features, &self.sampler);
             if self.current.step != Some(self.step) {
                 self.current.prepare(config, seed, features, sampler, self.step, &mut self.places);
             }

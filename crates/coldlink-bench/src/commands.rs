@@ -1,0 +1,164 @@
+//! The commands.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::{Args, Parser, Subcommand};
+use coldlink_bench::experiment::{Experiment, Folder, Wanted, run as run_cells, similarities, tune, write_reports};
+use coldlink_bench::method::METHODS;
+
+use crate::progress::Progress;
+
+/// The paper's tables, with every method in them
+#[derive(Parser)]
+#[command(name = "coldlink-bench", version, after_help = EXAMPLES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  coldlink-bench run experiments/table2-inductive.toml --seeds 3
+  coldlink-bench run experiments/table3-transductive.toml --methods gcn,gat --sets cora --resume
+  coldlink-bench tune experiments/table2-inductive.toml --methods mlp
+  coldlink-bench report experiments/table2-inductive.toml results/2026-11-15-table2-inductive
+
+Data sets are looked for in the folder that --data or DEAL_DATA names, else in ../shared/data.
+One that is not there is a visible empty column; it fills once its file is there and the run is resumed.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Runs the cells of an experiment that are not finished yet, then writes its reports
+    Run(RunArguments),
+    /// Searches settings on validation pairs of the first split and keeps the winners in experiments/tuned
+    Tune(CellArguments),
+    /// Writes summary, figures and page of a results folder anew
+    Report {
+        /// The experiment's file
+        experiment: PathBuf,
+        /// The folder of its results
+        folder: PathBuf,
+        #[command(flatten)]
+        data: DataArguments,
+    },
+    /// Lists the methods
+    Methods,
+}
+
+#[derive(Args)]
+struct DataArguments {
+    /// The folder of the data sets
+    #[arg(long, env = "DEAL_DATA", default_value = "../shared/data", value_name = "FOLDER")]
+    data: PathBuf,
+}
+
+#[derive(Args)]
+struct CellArguments {
+    /// The experiment's file
+    experiment: PathBuf,
+    /// Only these rows
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    methods: Vec<String>,
+    /// Only these data sets
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    sets: Vec<String>,
+    /// Only these blocks
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    blocks: Vec<String>,
+    /// Threads; all cores unless said
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// No bar, a line for each finished piece
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    data: DataArguments,
+}
+
+#[derive(Args)]
+struct RunArguments {
+    #[command(flatten)]
+    cells: CellArguments,
+    /// Splits; the experiment says how many unless said here
+    #[arg(long, value_name = "N")]
+    seeds: Option<u64>,
+    /// The first split
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    first_seed: u64,
+    /// Goes on in the newest folder of this experiment, or in --out
+    #[arg(long)]
+    resume: bool,
+    /// The folder of the results [default: results/DATE-NAME]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Runs cells only; `report` writes the rest
+    #[arg(long)]
+    no_report: bool,
+}
+
+impl CellArguments {
+    fn wanted(&self) -> Wanted {
+        Wanted { rows: self.methods.clone(), sets: self.sets.clone(), blocks: self.blocks.clone(), ..Wanted::default() }
+    }
+
+    fn open(&self) -> Result<Experiment> {
+        if let Some(threads) = self.threads {
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("cannot start threads")?;
+        }
+        Ok(Experiment::read(&self.experiment)?)
+    }
+}
+
+/// Runs a command.
+pub fn run(arguments: Arguments) -> Result<()> {
+    match arguments.command {
+        Command::Run(arguments) => run_experiment(&arguments),
+        Command::Tune(arguments) => tune_experiment(&arguments),
+        Command::Report { experiment, folder, data } => {
+            let experiment = Experiment::read(&experiment)?;
+            let folder = Folder::open(folder, &experiment, true)?;
+            Ok(write_reports(&experiment, &folder, &data.data)?)
+        }
+        Command::Methods => {
+            for method in METHODS {
+                let tasks = if method.inductive { "inductive, transductive" } else { "transductive" };
+                println!("{:18} {:20} {tasks:24} {}", method.name, method.label, method.about);
+            }
+            Ok(())
+        }
+    }
+}
+
+fn run_experiment(arguments: &RunArguments) -> Result<()> {
+    let experiment = arguments.cells.open()?;
+    let path = match &arguments.out {
+        Some(path) => path.clone(),
+        None => Folder::choose(Path::new("results"), &experiment, arguments.resume)?,
+    };
+    let folder = Folder::open(path, &experiment, arguments.resume)?;
+    let wanted = Wanted { seeds: arguments.seeds, first_seed: arguments.first_seed, ..arguments.cells.wanted() };
+    let mut progress = Progress::new(arguments.cells.quiet);
+    if let Some(similarity) = &experiment.similarity {
+        let seeds = arguments.seeds.unwrap_or(experiment.seeds);
+        let data = &arguments.cells.data.data;
+        similarities(&experiment, similarity, &folder, data, seeds, &mut |what| progress.tell(what))?;
+    } else {
+        run_cells(&experiment, &folder, &arguments.cells.data.data, &wanted, &mut |event| progress.on_run(event))?;
+    }
+    progress.end();
+    if !arguments.no_report {
+        write_reports(&experiment, &folder, &arguments.cells.data.data)?;
+    }
+    println!("results are in {}", folder.path.display());
+    Ok(())
+}
+
+fn tune_experiment(arguments: &CellArguments) -> Result<()> {
+    let experiment = arguments.open()?;
+    let mut progress = Progress::new(arguments.quiet);
+    tune(&experiment, &arguments.data.data, &arguments.wanted(), &mut |event| progress.on_tune(event))?;
+    progress.end();
+    println!("winners are in {}", experiment.folder.join("tuned").join(&experiment.name).display());
+    Ok(())
+}

@@ -1,0 +1,276 @@
+//! Runs the cells of an experiment that are not finished yet.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use coldlink::graph::Dataset;
+use coldlink::split::Split;
+
+use super::fit::{FitError, Look, fit, measure};
+use super::rows::Log;
+use super::settings::{configuration_hash, one_line};
+use super::{BenchError, Block, CellRow, Configuration, CurvePoint, Experiment, Folder, Found, Row, find_set};
+
+/// Which cells of an experiment are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Rows by name; all where empty.
+    pub rows: Vec<String>,
+    /// Sets by name; all where empty.
+    pub sets: Vec<String>,
+    /// Blocks by name; all where empty.
+    pub blocks: Vec<String>,
+    /// Seeds from 0; the experiment's own number where none is given.
+    pub seeds: Option<u64>,
+    /// The first seed.
+    pub first_seed: u64,
+}
+
+impl Wanted {
+    /// Refuses names that the experiment does not have.
+    pub fn check(&self, experiment: &Experiment) -> Result<(), BenchError> {
+        let unknown =
+            |wanted: &[String], known: Vec<&str>| wanted.iter().find(|name| !known.contains(&name.as_str())).cloned();
+        let rows = unknown(&self.rows, experiment.rows.iter().map(|row| row.name.as_str()).collect());
+        let sets = unknown(&self.sets, experiment.sets.iter().map(String::as_str).collect());
+        let blocks = unknown(&self.blocks, experiment.blocks.iter().map(|block| block.name.as_str()).collect());
+        let Some((what, name)) =
+            [("row", rows), ("set", sets), ("block", blocks)].into_iter().find_map(|(what, name)| Some((what, name?)))
+        else {
+            return Ok(());
+        };
+        let rows = experiment.rows.iter().map(|row| format!("`{}`", row.name)).collect::<Vec<_>>().join(", ");
+        let blocks = experiment.blocks.iter().map(|block| format!("`{}`", block.name)).collect::<Vec<_>>().join(", ");
+        let sets = experiment.sets.iter().map(|set| format!("`{set}`")).collect::<Vec<_>>().join(", ");
+        Err(BenchError::File {
+            path: experiment.folder.join(format!("{}.toml", experiment.name)),
+            message: format!("there is no {what} `{name}`"),
+            hint: format!("rows: {rows}; sets: {sets}; blocks: {blocks}"),
+        })
+    }
+
+    fn has(list: &[String], name: &str) -> bool {
+        list.is_empty() || list.iter().any(|each| each == name)
+    }
+
+    /// Whether a cell is wanted.
+    pub fn cell(&self, block: &Block, row: &Row, set: &str) -> bool {
+        Self::has(&self.blocks, &block.name) && Self::has(&self.rows, &row.name) && Self::has(&self.sets, set)
+    }
+}
+
+/// A cell to run: which block, row, set and split.
+#[derive(Clone)]
+pub struct Cell<'e> {
+    /// Which block.
+    pub block: &'e Block,
+    /// Which row.
+    pub row: &'e Row,
+    /// Which set.
+    pub set: &'e str,
+    /// Which split.
+    pub seed: u64,
+}
+
+/// What goes on in a run.
+pub enum Event<'a> {
+    /// A cell is begun; so many were finished and so many are left, with this one, and so many seconds they may take.
+    Begun {
+        /// Which.
+        cell: &'a Cell<'a>,
+        /// Finished now or before.
+        done: usize,
+        /// Still to run, this one included.
+        left: usize,
+        /// What is left of the work, as far as it can be told.
+        seconds_left: Option<f64>,
+    },
+    /// Something in the cell under way.
+    Look(Look),
+    /// A cell is finished.
+    Ended(&'a CellRow),
+}
+
+/// A cell that would take longer than this for ten splits is run on three.
+const LONGEST_CELL: f64 = 3600.0;
+/// As many splits a long cell gets.
+pub const SPLITS_OF_LONG_CELLS: u64 = 3;
+
+/// Runs what is wanted and not finished yet.
+pub fn run(
+    experiment: &Experiment,
+    folder: &Folder,
+    data: &Path,
+    wanted: &Wanted,
+    observe: &mut dyn FnMut(Event<'_>),
+) -> Result<(), BenchError> {
+    wanted.check(experiment)?;
+    let (mut log, mut rows) = Log::open::<CellRow>(&folder.file("rows.csv"))?;
+    let (mut curves, _) = Log::open::<CurvePoint>(&folder.file("curves.csv"))?;
+    let (mut configurations, mut noted) = Log::open::<Configuration>(&folder.file("configurations.csv"))?;
+    let cells = cells(experiment, data, wanted)?;
+    let mut opened: Option<(String, Dataset)> = None;
+    let mut splits: Option<((String, String, u64), Split)> = None;
+    for (place, cell) in cells.iter().enumerate() {
+        let settings = experiment.settings(cell.block, cell.row, cell.set)?;
+        let hash = configuration_hash(cell.row.method.name, &settings);
+        if is_finished(&rows, cell, &hash, folder)? || is_too_long(&rows, cell) {
+            continue;
+        }
+        let left: Vec<&Cell<'_>> =
+            cells[place..].iter().filter(|cell| !is_there(&rows, cell) && !is_too_long(&rows, cell)).collect();
+        let seconds_left = seconds_left(&rows, &left);
+        observe(Event::Begun { cell, done: cells.len() - left.len(), left: left.len(), seconds_left });
+        if opened.as_ref().is_none_or(|(name, _)| name != cell.set) {
+            opened = Some((cell.set.to_owned(), find_set(data, cell.set)?.open(data, cell.set)?));
+            splits = None;
+        }
+        let Some((_, dataset)) = &opened else { continue };
+        let key = (cell.block.name.clone(), cell.set.to_owned(), cell.seed);
+        if splits.as_ref().is_none_or(|(known, _)| *known != key) {
+            let split = Split::make(dataset, &cell.block.protocol, Some(cell.block.validation), cell.seed)?;
+            splits = Some((key, split));
+        }
+        let Some((_, split)) = &splits else { continue };
+        let method = cell.row.method.name.to_owned();
+        let note = Configuration { configuration: hash.clone(), method, settings: one_line(&settings) };
+        if !noted.contains(&note) {
+            configurations.append(std::slice::from_ref(&note))?;
+            noted.push(note);
+        }
+        let method = cell.row.method.with(&settings)?;
+        let fitted = fit(&*method, split, &dataset.attributes, cell.seed, &mut |look| observe(Event::Look(look)));
+        let fitted = fitted.map_err(|error| cell.error(error))?;
+        let measured = measure(&fitted, split, &dataset.attributes)?;
+        let scores = folder.scores_path(&cell.block.name, &cell.row.name, cell.set, cell.seed);
+        folder.write_scores(&scores, &measured.scores)?;
+        if cell.seed == 0 {
+            curves.append(&cell.curve(&fitted.history))?;
+        }
+        let metrics = &measured.metrics;
+        let row = CellRow {
+            block: cell.block.name.clone(),
+            method: cell.row.name.clone(),
+            set: cell.set.to_owned(),
+            seed: cell.seed,
+            auc: metrics.pooled.auc,
+            ap: metrics.pooled.ap,
+            prevalence: metrics.pooled.prevalence,
+            mrr: metrics.mrr,
+            hits_at_10: metrics.hits.at_10,
+            new_old_auc: metrics.new_old.and_then(|measures| measures.auc),
+            new_old_ap: metrics.new_old.and_then(|measures| measures.ap),
+            new_new_auc: metrics.new_new.and_then(|measures| measures.auc),
+            new_new_ap: metrics.new_new.and_then(|measures| measures.ap),
+            validation_auc: fitted.best.map(|best| best.auc),
+            validation_ap: fitted.best.map(|best| best.ap),
+            seconds: fitted.seconds,
+            steps: fitted.steps,
+            parameters: fitted.parameters,
+            threads: rayon::current_num_threads(),
+            configuration: hash,
+        };
+        log.append(std::slice::from_ref(&row))?;
+        observe(Event::Ended(&row));
+        rows.push(row);
+    }
+    Ok(())
+}
+
+/// All cells that can be run here, split by split, so that a run that is stopped has something of everything.
+fn cells<'e>(experiment: &'e Experiment, data: &Path, wanted: &Wanted) -> Result<Vec<Cell<'e>>, BenchError> {
+    let mut cells = Vec::new();
+    for set in &experiment.sets {
+        if matches!(find_set(data, set)?, Found::Missing) {
+            continue;
+        }
+        let last = wanted.seeds.map_or(experiment.seeds, |seeds| wanted.first_seed + seeds);
+        for seed in wanted.first_seed..last {
+            for block in &experiment.blocks {
+                let rows = experiment
+                    .rows
+                    .iter()
+                    .filter(|row| wanted.cell(block, row, set) && experiment.reason(&row.name, set).is_none());
+                cells.extend(rows.map(|row| Cell { block, row, set, seed }));
+            }
+        }
+    }
+    Ok(cells)
+}
+
+impl Cell<'_> {
+    fn is(&self, row: &CellRow) -> bool {
+        self.is_like(row) && row.seed == self.seed
+    }
+
+    /// The same up to the split.
+    fn is_like(&self, row: &CellRow) -> bool {
+        row.block == self.block.name && row.method == self.row.name && row.set == self.set
+    }
+
+    fn error(&self, error: FitError) -> BenchError {
+        match error {
+            FitError::Method(error) => error.into(),
+            FitError::Diverged { step } => {
+                BenchError::Diverged { method: self.row.name.clone(), set: self.set.to_owned(), seed: self.seed, step }
+            }
+        }
+    }
+
+    fn curve(&self, history: &[coldlink::train::Validated]) -> Vec<CurvePoint> {
+        let point = |validated: &coldlink::train::Validated| CurvePoint {
+            block: self.block.name.clone(),
+            method: self.row.name.clone(),
+            set: self.set.to_owned(),
+            step: validated.step,
+            auc: validated.auc,
+            ap: validated.ap,
+        };
+        history.iter().map(point).collect()
+    }
+}
+
+fn is_there(rows: &[CellRow], cell: &Cell<'_>) -> bool {
+    rows.iter().any(|row| cell.is(row))
+}
+
+/// Whether a cell has its row; one of another configuration is refused, since both would end in one mean.
+fn is_finished(rows: &[CellRow], cell: &Cell<'_>, hash: &str, folder: &Folder) -> Result<bool, BenchError> {
+    match rows.iter().find(|row| cell.is_like(row) && row.configuration != hash) {
+        Some(other) => Err(BenchError::File {
+            path: folder.file("rows.csv"),
+            message: format!(
+                "rows of `{}` on `{}` were made with configuration {}, which is now {hash}",
+                other.method, other.set, other.configuration
+            ),
+            hint: "take these rows away, put the settings back, or start anew with `--out`".to_owned(),
+        }),
+        None => Ok(is_there(rows, cell)),
+    }
+}
+
+/// Whether ten splits of such a cell would take more than an hour, and this one is not among the first three.
+fn is_too_long(rows: &[CellRow], cell: &Cell<'_>) -> bool {
+    let seconds: Vec<f64> = rows.iter().filter(|row| cell.is_like(row)).map(|row| row.seconds).collect();
+    let mean = seconds.iter().sum::<f64>() / seconds.len().max(1) as f64;
+    cell.seed >= SPLITS_OF_LONG_CELLS && 10.0 * mean > LONGEST_CELL
+}
+
+/// What cells may still take: as long as others of their row and set, or else of their row.
+fn seconds_left(rows: &[CellRow], left: &[&Cell<'_>]) -> Option<f64> {
+    let mut of_cell: HashMap<(&str, &str, &str), (f64, usize)> = HashMap::new();
+    let mut of_row: HashMap<&str, (f64, usize)> = HashMap::new();
+    for row in rows {
+        for sum in
+            [of_cell.entry((&row.block, &row.method, &row.set)).or_default(), of_row.entry(&row.method).or_default()]
+        {
+            *sum = (sum.0 + row.seconds, sum.1 + 1);
+        }
+    }
+    let mean = |&(sum, count): &(f64, usize)| sum / count as f64;
+    let of = |cell: &&Cell<'_>| {
+        let known = of_cell.get(&(cell.block.name.as_str(), cell.row.name.as_str(), cell.set));
+        known.or_else(|| of_row.get(cell.row.name.as_str())).map(mean)
+    };
+    left.iter().map(of).sum()
+}

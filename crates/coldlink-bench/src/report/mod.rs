@@ -1,0 +1,157 @@
+//! What an experiment found, as Markdown, as charts and as one web page.
+
+mod bars;
+mod compare;
+mod html;
+mod lines;
+mod markdown;
+mod numbers;
+#[cfg(test)]
+mod samples;
+mod svg;
+
+use serde::Serialize;
+
+pub use bars::bars;
+pub use html::html;
+pub use lines::lines;
+pub use markdown::{markdown, readme};
+
+/// One table of an experiment, ready to be shown.
+#[derive(Debug, Clone, Serialize)]
+pub struct Table {
+    /// What it is called in addresses and file names.
+    pub name: String,
+    /// Its heading.
+    pub title: String,
+    /// Paragraphs: protocol, selection, machine, command. Text in backticks is code.
+    pub about: Vec<String>,
+    /// The data sets, a column each.
+    pub sets: Vec<SetColumn>,
+    /// Groups of rows that are compared with each other.
+    pub blocks: Vec<Block>,
+}
+
+/// A data set's column.
+#[derive(Debug, Clone, Serialize)]
+pub struct SetColumn {
+    /// What it is called in file names.
+    pub name: String,
+    /// Its heading.
+    pub label: String,
+    /// Why there are no rows of it here.
+    pub missing: Option<String>,
+}
+
+/// Rows that are compared with each other.
+#[derive(Debug, Clone, Serialize)]
+pub struct Block {
+    /// Its heading.
+    pub label: String,
+    /// What its rows have in common; may be empty.
+    pub about: String,
+    /// The methods.
+    pub rows: Vec<MethodRow>,
+}
+
+/// A method's row.
+#[derive(Debug, Clone, Serialize)]
+pub struct MethodRow {
+    /// What it is called in file names.
+    pub name: String,
+    /// Its heading.
+    pub label: String,
+    /// One per data set, in the order of the table's.
+    pub cells: Vec<Cell>,
+}
+
+/// A method on a data set.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Cell {
+    /// What the paper reports.
+    pub paper: Option<Paper>,
+    /// What was measured here.
+    pub ours: Option<Ours>,
+    /// Why nothing was, although the data set is here.
+    pub empty: Option<String>,
+}
+
+/// What the paper reports.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Paper {
+    /// The area under the ROC curve.
+    pub auc: f64,
+    /// The average precision.
+    pub ap: f64,
+}
+
+/// What was measured here.
+#[derive(Debug, Clone, Serialize)]
+pub struct Ours {
+    /// How many seeds the means are over.
+    pub seeds: usize,
+    /// The area under the ROC curve.
+    pub auc: Spread,
+    /// The average precision.
+    pub ap: Spread,
+    /// The share of linked pairs in the test, which is the AP of guessing.
+    pub prevalence: f64,
+    /// The mean reciprocal rank.
+    pub mrr: Option<Spread>,
+    /// The mean number of training steps.
+    pub steps: f64,
+    /// The mean number of parameters.
+    pub parameters: f64,
+    /// The mean time of a run.
+    pub seconds: f64,
+    /// How it compares with the block's reference row.
+    pub mark: Option<Mark>,
+    /// What was done otherwise than in the other cells, such as "three splits".
+    pub note: Option<String>,
+}
+
+/// A mean over seeds.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation, where there is more than one seed.
+    pub sd: Option<f64>,
+}
+
+/// How a row compares with the block's reference row by a paired bootstrap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Mark {
+    /// It is better.
+    Better,
+    /// It is worse.
+    Worse,
+    /// Neither could be shown.
+    NoDifference,
+    /// It is that row.
+    Reference,
+}
+
+/// A line chart.
+#[derive(Debug, Clone, Serialize)]
+pub struct Chart {
+    /// What it is called in file names.
+    pub name: String,
+    /// Its heading.
+    pub title: String,
+    /// The quantity along the bottom.
+    pub x_label: String,
+    /// The quantity along the side.
+    pub y_label: String,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+/// A line of a chart.
+#[derive(Debug, Clone, Serialize)]
+pub struct Line {
+    /// What tells it from the others.
+    pub label: String,
+    /// Its points from left to right; those that are no numbers are left out.
+    pub points: Vec<(f64, f64)>,
+}
