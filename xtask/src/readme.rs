@@ -1,4 +1,4 @@
-//! `cargo xtask readme`: figures from `results/` and the demo's real output, between marks in README.md.
+//! `cargo xtask readme`: figures from `results/` and the demo's real output, between marks in README.md and docs/.
 
 use std::fs;
 
@@ -28,15 +28,29 @@ pub fn run() -> Result<()> {
     let test = newest("-core")?.join("test.txt");
     let test = fs::read_to_string(&test).with_context(|| format!("cannot read `{}`", test.display()))?;
     text = replaced(&text, "test", &format!("```text\n{}\n```\n", test.trim_end()))?;
+    text = replaced(&text, "table2", &short("table2-inductive")?)?;
     fs::write(&path, text)?;
-    println!("README.md is up to date with results/");
+    let path = root().join("docs/reproduction.md");
+    let mut text = fs::read_to_string(&path)?;
+    for name in ["table3-transductive", "table4-alignment", "table5-loss"] {
+        text = replaced(&text, name, &short(name)?)?;
+    }
+    fs::write(&path, text)?;
+    println!("README.md and docs/reproduction.md are up to date with results/");
     Ok(())
+}
+
+/// An experiment's table in short.
+fn short(name: &str) -> Result<String> {
+    let path = newest(&format!("-{name}"))?.join("short.md");
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    Ok(format!("{}\n", text.trim()))
 }
 
 fn replaced(text: &str, name: &str, contents: &str) -> Result<String> {
     let (start, end) =
         (format!("<!-- {name}: written by `cargo xtask readme` -->\n"), format!("<!-- end of {name} -->"));
-    let Some((before, rest)) = text.split_once(&start) else { bail!("README.md has no mark `{}`", start.trim()) };
-    let Some((_, after)) = rest.split_once(&end) else { bail!("README.md has no mark `{end}`") };
+    let Some((before, rest)) = text.split_once(&start) else { bail!("there is no mark `{}`", start.trim()) };
+    let Some((_, after)) = rest.split_once(&end) else { bail!("there is no mark `{end}`") };
     Ok(format!("{before}{start}{contents}{end}{after}"))
 }

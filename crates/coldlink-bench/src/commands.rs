@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
-use coldlink_bench::experiment::{Experiment, Folder, Wanted, run as run_cells, similarities, tune, write_reports};
+use coldlink_bench::experiment::{Experiment, Folder, Run, Wanted, Workers, similarities, tune, write_reports};
 use coldlink_bench::method::METHODS;
 
 use crate::progress::Progress;
@@ -66,6 +66,9 @@ struct CellArguments {
     /// Only these blocks
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     blocks: Vec<String>,
+    /// Cells at a time, which share the threads
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    jobs: usize,
     /// Threads; all cores unless said
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -102,11 +105,8 @@ impl CellArguments {
         Wanted { rows: self.methods.clone(), sets: self.sets.clone(), blocks: self.blocks.clone(), ..Wanted::default() }
     }
 
-    fn open(&self) -> Result<Experiment> {
-        if let Some(threads) = self.threads {
-            rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("cannot start threads")?;
-        }
-        Ok(Experiment::read(&self.experiment)?)
+    fn workers(&self) -> Workers {
+        Workers::new(self.jobs, self.threads)
     }
 }
 
@@ -131,7 +131,7 @@ pub fn run(arguments: Arguments) -> Result<()> {
 }
 
 fn run_experiment(arguments: &RunArguments) -> Result<()> {
-    let experiment = arguments.cells.open()?;
+    let experiment = Experiment::read(&arguments.cells.experiment)?;
     let path = match &arguments.out {
         Some(path) => path.clone(),
         None => Folder::choose(Path::new("results"), &experiment, arguments.resume)?,
@@ -144,7 +144,9 @@ fn run_experiment(arguments: &RunArguments) -> Result<()> {
         let data = &arguments.cells.data.data;
         similarities(&experiment, similarity, &folder, data, seeds, &mut |what| progress.tell(what))?;
     } else {
-        run_cells(&experiment, &folder, &arguments.cells.data.data, &wanted, &mut |event| progress.on_run(event))?;
+        let (data, workers) = (arguments.cells.data.data.as_path(), arguments.cells.workers());
+        let run = Run { experiment: &experiment, folder: &folder, data, workers };
+        run.cells(&wanted, &mut |event| progress.on_run(event))?;
     }
     progress.end();
     if !arguments.no_report {
@@ -155,9 +157,10 @@ fn run_experiment(arguments: &RunArguments) -> Result<()> {
 }
 
 fn tune_experiment(arguments: &CellArguments) -> Result<()> {
-    let experiment = arguments.open()?;
+    let experiment = Experiment::read(&arguments.experiment)?;
     let mut progress = Progress::new(arguments.quiet);
-    tune(&experiment, &arguments.data.data, &arguments.wanted(), &mut |event| progress.on_tune(event))?;
+    let data = arguments.data.data.as_path();
+    tune(&experiment, data, &arguments.wanted(), arguments.workers(), &mut |event| progress.on_tune(event))?;
     progress.end();
     println!("winners are in {}", experiment.folder.join("tuned").join(&experiment.name).display());
     Ok(())

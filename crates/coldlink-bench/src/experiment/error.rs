@@ -61,6 +61,9 @@ pub enum BenchError {
         /// What to do about it.
         hint: String,
     },
+    /// No threads.
+    #[error("cannot start threads: {0}")]
+    Threads(String),
     /// Something is wrong with reading or writing.
     #[error("cannot {what} `{}`", path.display())]
     Io {
@@ -91,7 +94,7 @@ impl BenchError {
             BenchError::Diverged { .. } => Some("try a smaller learning rate".to_owned()),
             BenchError::File { hint, .. } => Some(hint.clone()),
             BenchError::Io { what: "read", .. } => Some("check the path; experiments are in `experiments/`".to_owned()),
-            BenchError::Metric(_) | BenchError::Io { .. } => None,
+            BenchError::Metric(_) | BenchError::Threads(_) | BenchError::Io { .. } => None,
         }
     }
 }

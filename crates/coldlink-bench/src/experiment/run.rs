@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
+use coldlink::evaluate::Metrics;
 use coldlink::graph::Dataset;
 use coldlink::split::Split;
 
-use super::fit::{FitError, Look, fit, measure};
+use super::fit::{FitError, Fitted, Look, fit, measure};
+use super::parallel::{Workers, lock};
 use super::rows::Log;
 use super::settings::{configuration_hash, one_line};
 use super::{BenchError, Block, CellRow, Configuration, CurvePoint, Experiment, Folder, Found, Row, find_set};
@@ -96,85 +99,111 @@ const LONGEST_CELL: f64 = 3600.0;
 /// As many splits a long cell gets.
 pub const SPLITS_OF_LONG_CELLS: u64 = 3;
 
-/// Runs what is wanted and not finished yet.
-pub fn run(
-    experiment: &Experiment,
-    folder: &Folder,
-    data: &Path,
-    wanted: &Wanted,
-    observe: &mut dyn FnMut(Event<'_>),
-) -> Result<(), BenchError> {
-    wanted.check(experiment)?;
-    let (mut log, mut rows) = Log::open::<CellRow>(&folder.file("rows.csv"))?;
-    let (mut curves, _) = Log::open::<CurvePoint>(&folder.file("curves.csv"))?;
-    let (mut configurations, mut noted) = Log::open::<Configuration>(&folder.file("configurations.csv"))?;
-    let cells = cells(experiment, data, wanted)?;
-    let mut opened: Option<(String, Dataset)> = None;
-    let mut splits: Option<((String, String, u64), Split)> = None;
-    for (place, cell) in cells.iter().enumerate() {
-        let settings = experiment.settings(cell.block, cell.row, cell.set)?;
-        let hash = configuration_hash(cell.row.method.name, &settings);
-        if is_finished(&rows, cell, &hash, folder)? || is_too_long(&rows, cell) {
-            continue;
-        }
-        let left: Vec<&Cell<'_>> =
-            cells[place..].iter().filter(|cell| !is_there(&rows, cell) && !is_too_long(&rows, cell)).collect();
-        let seconds_left = seconds_left(&rows, &left);
-        observe(Event::Begun { cell, done: cells.len() - left.len(), left: left.len(), seconds_left });
-        if opened.as_ref().is_none_or(|(name, _)| name != cell.set) {
-            opened = Some((cell.set.to_owned(), find_set(data, cell.set)?.open(data, cell.set)?));
-            splits = None;
-        }
-        let Some((_, dataset)) = &opened else { continue };
-        let key = (cell.block.name.clone(), cell.set.to_owned(), cell.seed);
-        if splits.as_ref().is_none_or(|(known, _)| *known != key) {
-            let split = Split::make(dataset, &cell.block.protocol, Some(cell.block.validation), cell.seed)?;
-            splits = Some((key, split));
-        }
-        let Some((_, split)) = &splits else { continue };
-        let method = cell.row.method.name.to_owned();
-        let note = Configuration { configuration: hash.clone(), method, settings: one_line(&settings) };
-        if !noted.contains(&note) {
-            configurations.append(std::slice::from_ref(&note))?;
-            noted.push(note);
-        }
-        let method = cell.row.method.with(&settings)?;
-        let fitted = fit(&*method, split, &dataset.attributes, cell.seed, &mut |look| observe(Event::Look(look)));
-        let fitted = fitted.map_err(|error| cell.error(error))?;
-        let measured = measure(&fitted, split, &dataset.attributes)?;
-        let scores = folder.scores_path(&cell.block.name, &cell.row.name, cell.set, cell.seed);
-        folder.write_scores(&scores, &measured.scores)?;
-        if cell.seed == 0 {
-            curves.append(&cell.curve(&fitted.history))?;
-        }
-        let metrics = &measured.metrics;
-        let row = CellRow {
-            block: cell.block.name.clone(),
-            method: cell.row.name.clone(),
-            set: cell.set.to_owned(),
-            seed: cell.seed,
-            auc: metrics.pooled.auc,
-            ap: metrics.pooled.ap,
-            prevalence: metrics.pooled.prevalence,
-            mrr: metrics.mrr,
-            hits_at_10: metrics.hits.at_10,
-            new_old_auc: metrics.new_old.and_then(|measures| measures.auc),
-            new_old_ap: metrics.new_old.and_then(|measures| measures.ap),
-            new_new_auc: metrics.new_new.and_then(|measures| measures.auc),
-            new_new_ap: metrics.new_new.and_then(|measures| measures.ap),
-            validation_auc: fitted.best.map(|best| best.auc),
-            validation_ap: fitted.best.map(|best| best.ap),
-            seconds: fitted.seconds,
-            steps: fitted.steps,
-            parameters: fitted.parameters,
-            threads: rayon::current_num_threads(),
-            configuration: hash,
-        };
-        log.append(std::slice::from_ref(&row))?;
-        observe(Event::Ended(&row));
-        rows.push(row);
+/// A run: an experiment, where its results go, and where its data is.
+pub struct Run<'e> {
+    /// Which experiment.
+    pub experiment: &'e Experiment,
+    /// Where results go.
+    pub folder: &'e Folder,
+    /// Where the data sets are.
+    pub data: &'e Path,
+    /// Cells at a time.
+    pub workers: Workers,
+}
+
+/// What all workers share.
+struct Shared {
+    rows: Vec<CellRow>,
+    row_log: Log,
+    curve_log: Log,
+    configuration_log: Log,
+    noted: Vec<Configuration>,
+    dataset: Option<(String, Arc<Dataset>)>,
+    split: Option<((String, String, u64), Arc<Split>)>,
+}
+
+impl Run<'_> {
+    /// Runs what is wanted and not finished yet.
+    pub fn cells(&self, wanted: &Wanted, observe: &mut (dyn FnMut(Event<'_>) + Send)) -> Result<(), BenchError> {
+        wanted.check(self.experiment)?;
+        let (row_log, rows) = Log::open::<CellRow>(&self.folder.file("rows.csv"))?;
+        let (curve_log, _) = Log::open::<CurvePoint>(&self.folder.file("curves.csv"))?;
+        let (configuration_log, noted) = Log::open::<Configuration>(&self.folder.file("configurations.csv"))?;
+        let cells = cells(self.experiment, self.data, wanted)?;
+        let (dataset, split) = (None, None);
+        let shared = Mutex::new(Shared { rows, row_log, curve_log, configuration_log, noted, dataset, split });
+        let observe = Mutex::new(observe);
+        self.workers.each(cells.len(), |place| self.cell(&cells, place, &shared, &observe))
     }
-    Ok(())
+
+    fn cell(
+        &self,
+        cells: &[Cell<'_>],
+        place: usize,
+        shared: &Mutex<Shared>,
+        observe: &Mutex<&mut (dyn FnMut(Event<'_>) + Send)>,
+    ) -> Result<(), BenchError> {
+        let cell = &cells[place];
+        let settings = self.experiment.settings(cell.block, cell.row, cell.set)?;
+        let hash = configuration_hash(cell.row.method.name, &settings);
+        let (dataset, split) = {
+            let mut shared = lock(shared);
+            if is_finished(&shared.rows, cell, &hash, self.folder)? || is_too_long(&shared.rows, cell) {
+                return Ok(());
+            }
+            let open = |cell: &&Cell<'_>| !is_there(&shared.rows, cell) && !is_too_long(&shared.rows, cell);
+            let left: Vec<&Cell<'_>> = cells[place..].iter().filter(open).collect();
+            let seconds_left = seconds_left(&shared.rows, &left).map(|seconds| seconds / self.workers.jobs as f64);
+            let done = cells.len() - left.len();
+            lock(observe)(Event::Begun { cell, done, left: left.len(), seconds_left });
+            shared.note(&hash, cell.row.method.name, &settings)?;
+            shared.open(cell, self.data)?
+        };
+        let method = cell.row.method.with(&settings)?;
+        let look = &mut |look| lock(observe)(Event::Look(look));
+        let fitted = fit(&*method, &split, &dataset.attributes, cell.seed, look).map_err(|error| cell.error(error))?;
+        let measured = measure(&fitted, &split, &dataset.attributes)?;
+        let scores = self.folder.scores_path(&cell.block.name, &cell.row.name, cell.set, cell.seed);
+        self.folder.write_scores(&scores, &measured.scores)?;
+        let row = cell.measured(&fitted, &measured.metrics, hash);
+        let mut shared = lock(shared);
+        if cell.seed == 0 {
+            shared.curve_log.append(&cell.curve(&fitted.history))?;
+        }
+        shared.row_log.append(std::slice::from_ref(&row))?;
+        lock(observe)(Event::Ended(&row));
+        shared.rows.push(row);
+        Ok(())
+    }
+}
+
+impl Shared {
+    /// Keeps what a configuration's short name stands for.
+    fn note(&mut self, hash: &str, method: &str, settings: &toml::Table) -> Result<(), BenchError> {
+        let (configuration, method) = (hash.to_owned(), method.to_owned());
+        let note = Configuration { configuration, method, settings: one_line(settings) };
+        if !self.noted.contains(&note) {
+            self.configuration_log.append(std::slice::from_ref(&note))?;
+            self.noted.push(note);
+        }
+        Ok(())
+    }
+
+    /// The cell's data set and split; cells that follow one another mostly share both.
+    fn open(&mut self, cell: &Cell<'_>, data: &Path) -> Result<(Arc<Dataset>, Arc<Split>), BenchError> {
+        let dataset = match &self.dataset {
+            Some((name, dataset)) if name == cell.set => dataset.clone(),
+            _ => Arc::new(find_set(data, cell.set)?.open(data, cell.set)?),
+        };
+        self.dataset = Some((cell.set.to_owned(), dataset.clone()));
+        let key = (cell.block.name.clone(), cell.set.to_owned(), cell.seed);
+        let split = match &self.split {
+            Some((known, split)) if *known == key => split.clone(),
+            _ => Arc::new(Split::make(&dataset, &cell.block.protocol, Some(cell.block.validation), cell.seed)?),
+        };
+        self.split = Some((key, split.clone()));
+        Ok((dataset, split))
+    }
 }
 
 /// All cells that can be run here, split by split, so that a run that is stopped has something of everything.
@@ -206,6 +235,31 @@ impl Cell<'_> {
     /// The same up to the split.
     fn is_like(&self, row: &CellRow) -> bool {
         row.block == self.block.name && row.method == self.row.name && row.set == self.set
+    }
+
+    fn measured(&self, fitted: &Fitted<'_>, metrics: &Metrics, configuration: String) -> CellRow {
+        CellRow {
+            block: self.block.name.clone(),
+            method: self.row.name.clone(),
+            set: self.set.to_owned(),
+            seed: self.seed,
+            auc: metrics.pooled.auc,
+            ap: metrics.pooled.ap,
+            prevalence: metrics.pooled.prevalence,
+            mrr: metrics.mrr,
+            hits_at_10: metrics.hits.at_10,
+            new_old_auc: metrics.new_old.and_then(|measures| measures.auc),
+            new_old_ap: metrics.new_old.and_then(|measures| measures.ap),
+            new_new_auc: metrics.new_new.and_then(|measures| measures.auc),
+            new_new_ap: metrics.new_new.and_then(|measures| measures.ap),
+            validation_auc: fitted.best.map(|best| best.auc),
+            validation_ap: fitted.best.map(|best| best.ap),
+            seconds: fitted.seconds,
+            steps: fitted.steps,
+            parameters: fitted.parameters,
+            threads: rayon::current_num_threads(),
+            configuration,
+        }
     }
 
     fn error(&self, error: FitError) -> BenchError {

@@ -2,12 +2,16 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
+use coldlink::graph::Dataset;
 use coldlink::split::Split;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use super::fit::{FitError, Look, search};
+use super::parallel::{Workers, lock};
 use super::rows::Log;
 use super::settings::{configuration_hash, one_line};
 use super::{BenchError, Block, Experiment, Found, Row, Wanted, find_set};
@@ -87,81 +91,136 @@ fn flat(table: &Table, prefix: &str) -> Vec<(String, Value)> {
     table.iter().flat_map(entry).collect()
 }
 
+/// A point of a row's space on one set.
+struct Trial<'e> {
+    block: &'e Block,
+    row: &'e Row,
+    set: &'e str,
+    point: Table,
+    settings: Table,
+    configuration: String,
+    /// Its place in the grid, from 1, and the grid's size.
+    place: (usize, usize),
+}
+
+impl Trial<'_> {
+    fn is(&self, row: &TrialRow) -> bool {
+        let own = (self.block.name.as_str(), self.row.name.as_str(), self.set, self.configuration.as_str());
+        own == (row.block.as_str(), row.method.as_str(), row.set.as_str(), row.configuration.as_str())
+    }
+
+    fn is_beside(&self, other: &Trial<'_>) -> bool {
+        (&self.block.name, &self.row.name, self.set) == (&other.block.name, &other.row.name, other.set)
+    }
+}
+
 /// Tries every point of each row's space on each set, and keeps the winners. Trials that were made before are not made again.
 pub fn tune(
     experiment: &Experiment,
     data: &Path,
     wanted: &Wanted,
-    observe: &mut dyn FnMut(TuneEvent<'_>),
+    workers: Workers,
+    observe: &mut (dyn FnMut(TuneEvent<'_>) + Send),
 ) -> Result<(), BenchError> {
     wanted.check(experiment)?;
     check_spaces(experiment)?;
     let folder = experiment.folder.join("tuned").join(&experiment.name);
     fs::create_dir_all(&folder).map_err(|source| BenchError::io("write", &folder, source))?;
-    let (mut log, mut known) = Log::open::<TrialRow>(&folder.join("trials.csv"))?;
+    let (log, known) = Log::open::<TrialRow>(&folder.join("trials.csv"))?;
+    let trials = trials(experiment, data, wanted)?;
+    let open: Vec<&Trial<'_>> = trials.iter().filter(|trial| !known.iter().any(|row| trial.is(row))).collect();
+    let shared = Mutex::new((log, known, None));
+    let observe = Mutex::new(observe);
+    workers.each(open.len(), |place| {
+        let trial = open[place];
+        lock(&observe)(TuneEvent::Begun(trial.block, trial.row, trial.set, trial.place.0, trial.place.1));
+        let (dataset, split) = opened(&mut lock(&shared).2, trial, data)?;
+        let row = try_out(trial, &dataset, &split, &mut |look| lock(&observe)(TuneEvent::Look(look)))?;
+        let mut shared = lock(&shared);
+        shared.0.append(std::slice::from_ref(&row))?;
+        lock(&observe)(TuneEvent::Ended(&row));
+        shared.1.push(row);
+        Ok(())
+    })?;
+    let known = &lock(&shared).1;
+    for first in trials.iter().filter(|trial| trial.place.0 == 1) {
+        let found = |trial: &&Trial<'_>| Some((trial.point.clone(), known.iter().find(|row| trial.is(row))?.clone()));
+        let of_row: Vec<_> = trials.iter().filter(|trial| trial.is_beside(first)).collect();
+        keep_winner(experiment, first, &of_row.iter().filter_map(found).collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+/// All trials that can be made here.
+fn trials<'e>(experiment: &'e Experiment, data: &Path, wanted: &Wanted) -> Result<Vec<Trial<'e>>, BenchError> {
+    let mut trials = Vec::new();
     for set in &experiment.sets {
-        let found = find_set(data, set)?;
-        if matches!(found, Found::Missing) || !wanted.sets.is_empty() && !wanted.sets.contains(set) {
+        if matches!(find_set(data, set)?, Found::Missing) {
             continue;
         }
-        let dataset = found.open(data, set)?;
         for block in &experiment.blocks {
-            let mut split = None;
-            for row in experiment.rows.iter().filter(|row| wanted.cell(block, row, set)) {
+            let is_open = |row: &&Row| wanted.cell(block, row, set) && experiment.reason(&row.name, set).is_none();
+            for row in experiment.rows.iter().filter(is_open) {
                 let Some(space) = &row.space else { continue };
-                if experiment.reason(&row.name, set).is_some() {
-                    continue;
-                }
                 let points = grid(&experiment.space_path(space))?;
-                let mut trials: Vec<(Table, TrialRow)> = Vec::new();
-                for (place, point) in points.iter().enumerate() {
+                let count = points.len();
+                trials.extend(points.into_iter().enumerate().map(|(place, point)| {
                     let settings: Table = point.clone().into_iter().chain(row.settings.clone()).collect();
-                    let hash = configuration_hash(row.method.name, &settings);
-                    let is_this = |trial: &&TrialRow| {
-                        (&trial.block, &trial.method, &trial.set, &trial.configuration)
-                            == (&block.name, &row.name, set, &hash)
-                    };
-                    if let Some(trial) = known.iter().find(is_this) {
-                        trials.push((point.clone(), trial.clone()));
-                        continue;
-                    }
-                    observe(TuneEvent::Begun(block, row, set, place + 1, points.len()));
-                    let split: &Split = match &mut split {
-                        Some(split) => split,
-                        none => none.insert(Split::make(&dataset, &block.protocol, Some(block.validation), SPLIT)?),
-                    };
-                    let method = row.method.with(&settings)?;
-                    let started = std::time::Instant::now();
-                    let view = split.search(&dataset.attributes);
-                    let searched =
-                        search(&*method, view, split.validation(), SPLIT, &mut |look| observe(TuneEvent::Look(look)));
-                    let best = match searched {
-                        Ok(searched) => searched.best(),
-                        // Settings that cannot be trained with lose.
-                        Err(FitError::Diverged { .. }) => None,
-                        Err(FitError::Method(error)) => return Err(error.into()),
-                    };
-                    let trial = TrialRow {
-                        block: block.name.clone(),
-                        method: row.name.clone(),
-                        set: set.clone(),
-                        settings: one_line(point),
-                        auc: best.map_or(0.0, |best| best.auc),
-                        ap: best.map_or(0.0, |best| best.ap),
-                        steps: best.map_or(0, |best| best.step),
-                        seconds: started.elapsed().as_secs_f64(),
-                        configuration: hash,
-                    };
-                    log.append(std::slice::from_ref(&trial))?;
-                    observe(TuneEvent::Ended(&trial));
-                    known.push(trial.clone());
-                    trials.push((point.clone(), trial));
-                }
-                keep_winner(experiment, block, row, set, &trials)?;
+                    let configuration = configuration_hash(row.method.name, &settings);
+                    Trial { block, row, set, point, settings, configuration, place: (place + 1, count) }
+                }));
             }
         }
     }
-    Ok(())
+    Ok(trials)
+}
+
+/// A data set with one of its splits, and whose they are.
+type Opened = Option<(String, String, Arc<Dataset>, Arc<Split>)>;
+
+/// The trial's data set and split; trials that follow one another mostly share both.
+fn opened(last: &mut Opened, trial: &Trial<'_>, data: &Path) -> Result<(Arc<Dataset>, Arc<Split>), BenchError> {
+    let (dataset, split) = match &*last {
+        Some((set, block, dataset, split)) if set == trial.set && *block == trial.block.name => {
+            (dataset.clone(), split.clone())
+        }
+        _ => {
+            let dataset = Arc::new(find_set(data, trial.set)?.open(data, trial.set)?);
+            let Block { protocol, validation, .. } = trial.block;
+            let split = Arc::new(Split::make(&dataset, protocol, Some(*validation), SPLIT)?);
+            (dataset, split)
+        }
+    };
+    *last = Some((trial.set.to_owned(), trial.block.name.clone(), dataset.clone(), split.clone()));
+    Ok((dataset, split))
+}
+
+fn try_out(
+    trial: &Trial<'_>,
+    dataset: &Dataset,
+    split: &Split,
+    observe: &mut dyn FnMut(Look),
+) -> Result<TrialRow, BenchError> {
+    let method = trial.row.method.with(&trial.settings)?;
+    let started = Instant::now();
+    let view = split.search(&dataset.attributes);
+    let best = match search(&*method, view, split.validation(), SPLIT, observe) {
+        Ok(searched) => searched.best(),
+        // Settings that cannot be trained with lose.
+        Err(FitError::Diverged { .. }) => None,
+        Err(FitError::Method(error)) => return Err(error.into()),
+    };
+    Ok(TrialRow {
+        block: trial.block.name.clone(),
+        method: trial.row.name.clone(),
+        set: trial.set.to_owned(),
+        settings: one_line(&trial.point),
+        auc: best.map_or(0.0, |best| best.auc),
+        ap: best.map_or(0.0, |best| best.ap),
+        steps: best.map_or(0, |best| best.step),
+        seconds: started.elapsed().as_secs_f64(),
+        configuration: trial.configuration.clone(),
+    })
 }
 
 impl Experiment {
@@ -199,20 +258,14 @@ fn check_spaces(experiment: &Experiment) -> Result<(), BenchError> {
 }
 
 /// The first of the best trials by AUC + AP.
-fn keep_winner(
-    experiment: &Experiment,
-    block: &Block,
-    row: &Row,
-    set: &str,
-    trials: &[(Table, TrialRow)],
-) -> Result<(), BenchError> {
+fn keep_winner(experiment: &Experiment, of: &Trial<'_>, trials: &[(Table, TrialRow)]) -> Result<(), BenchError> {
     let quality = |trial: &TrialRow| trial.auc + trial.ap;
     let better = |best: &'_ (Table, TrialRow), next: &'_ (Table, TrialRow)| quality(&next.1) > quality(&best.1);
     let Some(best) = trials.iter().reduce(|best, next| if better(best, next) { next } else { best }) else {
         return Ok(());
     };
     let (point, trial) = best;
-    let path = experiment.tuned_path(block, row, set);
+    let path = experiment.tuned_path(of.block, of.row, of.set);
     let text = format!(
         "# The best of {} trials on validation pairs of split {SPLIT}: AUC {:.4}, AP {:.4} after {} steps.\n{point}",
         trials.len(),
