@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
-use coldlink_bench::experiment::{Experiment, Folder, Run, Wanted, Workers, similarities, tune, write_reports};
+use coldlink_bench::experiment::{Experiment, Folder, Run, Wanted, Workers, tune, write_reports};
 use coldlink_bench::method::METHODS;
 
 use crate::progress::Progress;
@@ -117,7 +117,7 @@ pub fn run(arguments: Arguments) -> Result<()> {
         Command::Tune(arguments) => tune_experiment(&arguments),
         Command::Report { experiment, folder, data } => {
             let experiment = Experiment::read(&experiment)?;
-            let folder = Folder::open(folder, &experiment, true)?;
+            let folder = Folder::existing(folder, &experiment)?;
             Ok(write_reports(&experiment, &folder, &data.data)?)
         }
         Command::Methods => {
@@ -139,18 +139,15 @@ fn run_experiment(arguments: &RunArguments) -> Result<()> {
     let folder = Folder::open(path, &experiment, arguments.resume)?;
     let wanted = Wanted { seeds: arguments.seeds, first_seed: arguments.first_seed, ..arguments.cells.wanted() };
     let mut progress = Progress::new(arguments.cells.quiet);
-    if let Some(similarity) = &experiment.similarity {
-        let seeds = arguments.seeds.unwrap_or(experiment.seeds);
-        let data = &arguments.cells.data.data;
-        similarities(&experiment, similarity, &folder, data, seeds, &mut |what| progress.tell(what))?;
-    } else {
-        let (data, workers) = (arguments.cells.data.data.as_path(), arguments.cells.workers());
-        let run = Run { experiment: &experiment, folder: &folder, data, workers };
-        run.cells(&wanted, &mut |event| progress.on_run(event))?;
+    let (data, workers) = (arguments.cells.data.data.as_path(), arguments.cells.workers());
+    let run = Run { experiment: &experiment, folder: &folder, data, workers };
+    match &experiment.similarity {
+        Some(similarity) => run.similarities(&wanted, similarity, &mut |what| progress.say(what))?,
+        None => run.cells(&wanted, &mut |event| progress.on_run(event))?,
     }
     progress.end();
     if !arguments.no_report {
-        write_reports(&experiment, &folder, &arguments.cells.data.data)?;
+        write_reports(&experiment, &folder, data)?;
     }
     println!("results are in {}", folder.path.display());
     Ok(())

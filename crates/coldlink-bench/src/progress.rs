@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use coldlink_bench::experiment::{Event, Look, TuneEvent};
+use coldlink_bench::experiment::{Cell, Event, Look, TuneEvent};
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
 /// Shows a run or a search on the terminal, and each finished piece on a line of its own.
 pub struct Progress {
     bar: ProgressBar,
-    what: String,
+    /// What may be left, in words.
+    time: String,
 }
 
 impl Progress {
@@ -17,7 +18,7 @@ impl Progress {
         let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(1) };
         let style = ProgressStyle::with_template("{bar:20} {pos}/{len} {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Progress { bar, what: String::new() }
+        Progress { bar, time: String::new() }
     }
 
     /// An event of a run.
@@ -29,10 +30,10 @@ impl Progress {
                 let time = seconds_left.map_or_else(String::new, |seconds| {
                     format!(", {} left", HumanDuration(Duration::from_secs_f64(seconds)))
                 });
-                self.what = format!("{} {} {} seed {}{time}", cell.block.name, cell.set, cell.row.label, cell.seed);
-                self.bar.set_message(self.what.clone());
+                self.time = time;
+                self.bar.set_message(format!("{}{}", named(cell), self.time));
             }
-            Event::Look(look) => self.look(&look),
+            Event::Look(cell, look) => self.look(&named(cell), &look),
             Event::Ended(row) => {
                 let (auc, ap) = (row.auc.unwrap_or(f64::NAN), row.ap.unwrap_or(f64::NAN));
                 self.say(&format!(
@@ -46,13 +47,14 @@ impl Progress {
     /// An event of a search.
     pub fn on_tune(&mut self, event: TuneEvent<'_>) {
         match event {
-            TuneEvent::Begun(block, row, set, trial, of) => {
-                self.bar.set_length(of as u64);
-                self.bar.set_position(trial as u64 - 1);
-                self.what = format!("{} {set} {}", block.name, row.label);
-                self.bar.set_message(self.what.clone());
+            TuneEvent::Begun { trial, done, left } => {
+                self.bar.set_length((done + left) as u64);
+                self.bar.set_position(done as u64);
+                self.bar.set_message(format!("{} {} {}", trial.block.name, trial.set, trial.row.label));
             }
-            TuneEvent::Look(look) => self.look(&look),
+            TuneEvent::Look(trial, look) => {
+                self.look(&format!("{} {} {}", trial.block.name, trial.set, trial.row.label), &look);
+            }
             TuneEvent::Ended(trial) => self.say(&format!(
                 "{:10} {:10} {:18} validation AUC {:.4}  AP {:.4}  {:.1} s  {}",
                 trial.block, trial.set, trial.method, trial.auc, trial.ap, trial.seconds, trial.settings
@@ -60,27 +62,26 @@ impl Progress {
         }
     }
 
-    fn look(&self, look: &Look) {
-        match look {
-            Look::Steps(step, steps) => self.bar.set_message(format!("{}, step {step} of {steps}", self.what)),
-            Look::Validated(validated) => self
-                .bar
-                .set_message(format!("{}, step {}: validation AUC {:.3}", self.what, validated.step, validated.auc)),
-        }
+    fn look(&self, what: &str, look: &Look) {
+        self.bar.set_message(match look {
+            Look::Steps(step, steps) => format!("{what}{}, step {step} of {steps}", self.time),
+            Look::Validated(validated) => {
+                format!("{what}{}, step {}: validation AUC {:.3}", self.time, validated.step, validated.auc)
+            }
+        });
     }
 
     /// A line that stays, on a terminal and in a file alike.
-    fn say(&self, line: &str) {
+    pub fn say(&self, line: &str) {
         if self.bar.is_hidden() { println!("{line}") } else { self.bar.println(line) }
-    }
-
-    /// What is under way, in words.
-    pub fn tell(&mut self, what: &str) {
-        self.say(what);
     }
 
     /// Takes the bar away.
     pub fn end(self) {
         self.bar.finish_and_clear();
     }
+}
+
+fn named(cell: &Cell<'_>) -> String {
+    format!("{} {} {} seed {}", cell.block.name, cell.set, cell.row.label, cell.seed)
 }

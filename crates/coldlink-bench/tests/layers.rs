@@ -8,25 +8,14 @@ use burn::module::Param;
 use burn::tensor::{DType, Tensor, TensorData};
 use coldlink::graph::Graph;
 use coldlink_bench::layer::{
-    Attention, Dgcnn, Gat, Gcn, Gin, Initial, Input, Linear, Mlp, Position, Sage, Sets, means, normalised, sort_pool,
-    sums,
+    Attention, Dgcnn, Gat, Gcn, Gin, Graphs, Initial, Input, Linear, Mlp, Position, Sage, Sets, means, normalised,
+    sort_pool, sums,
 };
 use coldlink_bench::tensor::device;
-use common::check_gradients;
+use common::{check_gradients, check_numbers, flat, golden, pairs as links};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
-
-fn golden() -> Value {
-    serde_json::from_str(include_str!("golden/layers.json")).unwrap()
-}
-
-fn flat(value: &Value) -> Vec<f64> {
-    match value {
-        Value::Array(items) => items.iter().flat_map(flat).collect(),
-        number => vec![number.as_f64().unwrap()],
-    }
-}
 
 fn shape<const D: usize>(value: &Value) -> [usize; D] {
     let mut at = value;
@@ -49,10 +38,6 @@ fn linear(weights: &Value, bias: &Value) -> Linear {
     Linear { weights: param(weights), bias: param(bias) }
 }
 
-fn links(value: &Value) -> Vec<(u32, u32)> {
-    flat(value).chunks(2).map(|ends| (ends[0] as u32, ends[1] as u32)).collect()
-}
-
 fn graph(golden: &Value) -> Graph {
     Graph::from_links(golden["graph"]["nodes"].as_u64().unwrap() as usize, links(&golden["graph"]["links"]))
 }
@@ -62,11 +47,7 @@ fn random() -> Xoshiro256PlusPlus {
 }
 
 fn check<const D: usize>(out: Tensor<D>, expected: &Value) {
-    let (out, expected) = (out.into_data().iter::<f64>().collect::<Vec<_>>(), flat(expected));
-    assert_eq!(out.len(), expected.len());
-    for (place, (a, b)) in out.iter().zip(&expected).enumerate() {
-        assert!((a - b).abs() < 1e-6, "number {place}: {a} instead of {b}");
-    }
+    check_numbers(out.into_data().iter::<f64>(), expected);
 }
 
 fn gcn(golden: &Value) -> Gcn {
@@ -140,7 +121,10 @@ fn the_network_of_seal_computes_what_pyg_does() {
         let golden = &golden()[name];
         let graph = normalised(&Graph::from_links(19, links(&golden["links"])));
         let x = Input::Dense(tensor(&golden["x"]));
-        check(dgcnn(golden).forward(&x, &graph, &[7, 12], 0.0, &mut random()), &golden["out"]);
+        check(
+            dgcnn(golden).forward(&x, &Graphs { normalised: &graph, sizes: &[7, 12] }, 0.0, &mut random()),
+            &golden["out"],
+        );
     }
 }
 
@@ -204,7 +188,9 @@ fn gradients_of_the_network_of_seal_are_those_of_finite_differences() {
     let golden = &golden()["dgcnn_padded"];
     let graph = normalised(&Graph::from_links(19, links(&golden["links"])));
     let x = Input::Dense(tensor(&golden["x"]));
-    check_gradients(dgcnn(golden), |network| weighed(network.forward(&x, &graph, &[7, 12], 0.0, &mut random())));
+    check_gradients(dgcnn(golden), |network| {
+        weighed(network.forward(&x, &Graphs { normalised: &graph, sizes: &[7, 12] }, 0.0, &mut random()))
+    });
 }
 
 #[test]

@@ -7,37 +7,14 @@ use burn::tensor::{DType, Tensor, TensorData};
 use coldlink_bench::layer::{Initial, Input};
 use coldlink_bench::method::{Bag, Gaussian, double_radius_labels, energies};
 use coldlink_bench::tensor::device;
-use common::check_gradients;
+use common::{check_gradients, check_numbers as check, flat, golden, pairs};
 use serde_json::Value;
-
-fn golden() -> Value {
-    serde_json::from_str(include_str!("golden/layers.json")).unwrap()
-}
-
-fn flat(value: &Value) -> Vec<f64> {
-    match value {
-        Value::Array(items) => items.iter().flat_map(flat).collect(),
-        number => vec![number.as_f64().unwrap()],
-    }
-}
 
 fn matrix(value: &Value) -> Tensor<2> {
     let rows = value.as_array().unwrap().len();
     let numbers = flat(value);
     let columns = numbers.len() / rows;
     Tensor::from_data(TensorData::new(numbers, [rows, columns]), (&device(), DType::F64))
-}
-
-fn pairs(value: &Value) -> Vec<(u32, u32)> {
-    flat(value).chunks(2).map(|ends| (ends[0] as u32, ends[1] as u32)).collect()
-}
-
-fn check(found: impl Iterator<Item = f64>, expected: &Value) {
-    let (found, expected) = (found.collect::<Vec<_>>(), flat(expected));
-    assert_eq!(found.len(), expected.len());
-    for (a, b) in found.iter().zip(&expected) {
-        assert!((a - b).abs() < 1e-6, "{a} instead of {b}");
-    }
 }
 
 #[test]

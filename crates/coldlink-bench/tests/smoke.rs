@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A graph of four groups whose members share words and link among themselves, as SparseGraph arrays.
+/// A graph of four groups whose members share words and link among themselves.
 fn write_graph(folder: &Path) {
     let (nodes, groups) = (240_u32, 4);
     let mut state = 7_u64;
@@ -135,6 +135,53 @@ fn a_finished_cell_is_not_run_again_and_a_torn_row_is() {
 }
 
 #[test]
+fn what_a_search_finds_is_what_a_run_uses() {
+    let world = world();
+    fs::create_dir_all(world.path().join("spaces")).unwrap();
+    fs::write(world.path().join("spaces/few.toml"), "width = [2, 16]\nlearning_rate = [1e-9, 0.01]").unwrap();
+    let text = experiment(&["deal", "cosine"], "nodes", "deal2020", "nodes").replacen("\"none\"", "\"few\"", 1);
+    fs::write(world.path().join("searched.toml"), text).unwrap();
+    let run = |out: &str| {
+        let run = bench(world.path(), &["run", "searched.toml", "--out", out, "--quiet"]);
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        let read = |file: &str| fs::read_to_string(world.path().join(out).join(file)).unwrap();
+        (read("configurations.csv"), read("summary.md"))
+    };
+    let (settings, summary) = run("before");
+    assert!(!settings.contains("learning_rate") && summary.contains("settings were not searched"), "{summary}");
+    assert!(bench(world.path(), &["tune", "searched.toml", "--jobs", "2", "--quiet"]).status.success());
+    let winner = fs::read_to_string(world.path().join("tuned/searched/nodes-deal-cora.toml")).unwrap();
+    assert!(winner.contains("best of 4 trials") && winner.contains("learning_rate = 0.01"), "{winner}");
+    let trials = fs::read_to_string(world.path().join("tuned/searched/trials.csv")).unwrap();
+    assert!(bench(world.path(), &["tune", "searched.toml", "--quiet"]).status.success());
+    assert_eq!(fs::read_to_string(world.path().join("tuned/searched/trials.csv")).unwrap(), trials, "tried again");
+    let (settings, summary) = run("after");
+    assert!(settings.contains("learning_rate = 0.01") && !summary.contains("not searched"), "{settings}");
+    let resumed = bench(world.path(), &["run", "searched.toml", "--out", "before", "--resume", "--quiet"]);
+    assert_eq!(resumed.status.code(), Some(2), "rows of two configurations would end in one mean");
+}
+
+#[test]
+fn similarities_fall_with_distance() {
+    let world = world();
+    let text = experiment(&["deal"], "links", "transductive", "edges").replace(", \"pubmed\"", "");
+    let text = format!("{text}[similarity]\ngammas = [1.0, 4.0]\nhops = 4\npairs = 500\n");
+    fs::write(world.path().join("hops.toml"), text).unwrap();
+    let run = bench(world.path(), &["run", "hops.toml", "--out", "out", "--quiet"]);
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let rows = fs::read_to_string(world.path().join("out/similarity.csv")).unwrap();
+    assert_eq!(rows.lines().count(), 1 + 2 * 2 * 4);
+    let cosine = |side: &str, hop: &str| -> f64 {
+        let mut rows = rows.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        rows.find(|row| row[2] == "4.0" && row[3] == side && row[4] == hop).unwrap()[5].parse().unwrap()
+    };
+    assert!(cosine("structure", "1") > cosine("structure", "3"), "{rows}");
+    for file in ["summary.md", "report.html", "similarity-structure.svg"] {
+        assert!(world.path().join("out").join(file).exists(), "{file}");
+    }
+}
+
+#[test]
 fn mistakes_are_told_with_what_to_do() {
     let world = world();
     let refused = |arguments: &[&str], words: &[&str]| {
@@ -171,4 +218,22 @@ fn mistakes_are_told_with_what_to_do() {
     );
     refused(&["run", "known.toml", "--out", "other", "--resume"], &["holds the results of `new`"]);
     refused(&["run", "new.toml", "--out", "data"], &["not empty"]);
+    refused(&["report", "new.toml", "typo"], &["holds no results"]);
+    assert!(!world.path().join("typo").exists());
+    write("twice.toml", experiment(&["deal", "cosine", "cosine"], "nodes", "deal2020", "nodes"));
+    refused(&["run", "twice.toml"], &["`cosine` stands there twice"]);
+    write("key.toml", good.replacen("space = \"none\"", "spase = \"none\"", 1));
+    refused(&["run", "key.toml"], &["spase"]);
+    write(
+        "range.toml",
+        experiment(&["deal", "mlp"], "nodes", "deal2020", "nodes").replace("training =", "width = 0, training ="),
+    );
+    refused(&["run", "range.toml"], &["`width`"]);
+    let elsewhere = Command::new(env!("CARGO_BIN_EXE_coldlink-bench"))
+        .current_dir(world.path())
+        .args(["run", "new.toml", "--out", "nothing", "--data", "nowhere"])
+        .output()
+        .unwrap();
+    assert_eq!(elsewhere.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&elsewhere.stderr).contains("no folder `nowhere`"));
 }

@@ -22,7 +22,7 @@ const fn set(name: &'static str, label: &'static str, missing: &'static str) -> 
 }
 
 /// All data sets of the tables, and two beside them.
-pub const SETS: &[SetFacts] = &[
+const SETS: &[SetFacts] = &[
     set("cora", "Cora", "`cora.npz` is not here"),
     set("citeseer", "CiteSeer", "`citeseer.npz` is not here"),
     set("cs", "CS", "`cs.npz` is not here"),
@@ -52,6 +52,14 @@ pub enum Found {
     Here(PathBuf),
     /// It is not here.
     Missing,
+}
+
+/// Refuses a folder that is not there.
+pub(super) fn check_folder(folder: &Path) -> Result<(), BenchError> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    Err(BenchError::NoData { folder: folder.to_owned() })
 }
 
 /// Looks for a set: a file `NAME.npz`, or a folder `NAME`.

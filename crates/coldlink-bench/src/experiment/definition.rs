@@ -1,11 +1,12 @@
 //! An experiment as its TOML file states it, checked as a whole.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use coldlink::split::{Protocol, Validation};
 use serde::Deserialize;
-use toml::Table;
+use toml::{Table, Value};
 
 use super::{BenchError, set_facts};
 use crate::method::{Registered, Task, find};
@@ -32,7 +33,11 @@ pub struct Experiment {
     pub blocks: Vec<Block>,
     /// Cells that stay empty, with the reason.
     pub empty: Vec<EmptyCell>,
-    /// Where mean similarities by distance are wanted as well.
+    /// Whose winners are used: its own, or those of another experiment.
+    pub tuned: String,
+    /// Whether all rows must get the same number of trials.
+    pub equal_trials: bool,
+    /// Where mean similarities by distance are wanted instead of a table.
     pub similarity: Option<Similarity>,
 }
 
@@ -107,22 +112,22 @@ struct File {
     seeds: u64,
     sets: Vec<String>,
     reference: String,
-    rows: Vec<RowEntry>,
+    rows: Vec<Value>,
     blocks: Vec<BlockEntry>,
     #[serde(default)]
     empty: Vec<EmptyCell>,
+    tuned: Option<String>,
+    #[serde(default = "yes")]
+    equal_trials: bool,
     similarity: Option<Similarity>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn ten() -> u64 {
     10
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum RowEntry {
-    Method(String),
-    Row(RowTable),
 }
 
 #[derive(Deserialize)]
@@ -160,18 +165,25 @@ impl Experiment {
     /// Reads an experiment, with the methods and sets that it names.
     pub fn read(path: &Path) -> Result<Self, BenchError> {
         let text = fs::read_to_string(path).map_err(|source| BenchError::io("read", path, source))?;
-        let file: File = toml::from_str(&text).map_err(|error| BenchError::File {
+        let refuse = |error: toml::de::Error| BenchError::File {
             path: path.to_owned(),
             message: error.to_string().trim().to_owned(),
             hint: "see `experiments/table2-inductive.toml` for what an experiment says".to_owned(),
-        })?;
+        };
+        let file: File = toml::from_str(&text).map_err(refuse)?;
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
         for set in &file.sets {
             set_facts(set)?;
         }
-        let rows = file.rows.into_iter().map(|entry| Row::of(entry, &folder)).collect::<Result<Vec<_>, _>>()?;
+        let table = |entry: Value| match entry {
+            Value::String(name) => Ok(RowTable::of_method(name)),
+            entry => entry.try_into().map_err(refuse),
+        };
+        let rows = file.rows.into_iter().map(|entry| Row::of(table(entry)?, &folder)).collect::<Result<Vec<_>, _>>()?;
+        let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let experiment = Experiment {
-            name: path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned()),
+            tuned: file.tuned.unwrap_or_else(|| name.clone()),
+            name,
             folder,
             title: file.title,
             about: file.about,
@@ -181,6 +193,7 @@ impl Experiment {
             rows,
             blocks: file.blocks.into_iter().map(Block::of).collect(),
             empty: file.empty,
+            equal_trials: file.equal_trials,
             similarity: file.similarity,
         };
         experiment.check(path)?;
@@ -192,11 +205,17 @@ impl Experiment {
         let named = std::iter::once(&self.reference).chain(self.empty.iter().map(|cell| &cell.row));
         let unknown_row = named.into_iter().find(|name| self.rows.iter().all(|row| row.name != **name));
         let unknown_set = self.empty.iter().map(|cell| &cell.set).find(|name| !self.sets.contains(name));
+        let repeated = [
+            repeated(self.rows.iter().map(|row| &row.name)),
+            repeated(self.blocks.iter().map(|block| &block.name)),
+            repeated(self.sets.iter()),
+        ];
         let impossible = self.rows.iter().find(|row| self.blocks.iter().any(|block| !row.method.can(block.task())));
-        let message = match (unknown_row, unknown_set, impossible) {
+        let message = match (unknown_row, unknown_set, impossible, repeated.into_iter().flatten().next()) {
             (Some(name), ..) => format!("there is no row `{name}`"),
-            (_, Some(name), _) => format!("`{name}` is not among its sets"),
-            (.., Some(row)) => format!("`{}` cannot score nodes that training has not seen", row.method.name),
+            (_, Some(name), ..) => format!("`{name}` is not among its sets"),
+            (.., Some(name)) => format!("`{name}` stands there twice"),
+            (_, _, Some(row), _) => format!("`{}` cannot score nodes that training has not seen", row.method.name),
             _ => return Ok(()),
         };
         let hint = "rows, sets and blocks of an experiment must fit together".to_owned();
@@ -209,14 +228,19 @@ impl Experiment {
     }
 }
 
+fn repeated<'a>(mut names: impl Iterator<Item = &'a String>) -> Option<&'a String> {
+    let mut known = HashSet::new();
+    names.find(|name| !known.insert(*name))
+}
+
+impl RowTable {
+    fn of_method(name: String) -> Self {
+        RowTable { name, method: None, label: None, settings: Table::new(), space: None, note: None }
+    }
+}
+
 impl Row {
-    fn of(entry: RowEntry, folder: &Path) -> Result<Self, BenchError> {
-        let table = match entry {
-            RowEntry::Row(table) => table,
-            RowEntry::Method(name) => {
-                RowTable { name, method: None, label: None, settings: Table::new(), space: None, note: None }
-            }
-        };
+    fn of(table: RowTable, folder: &Path) -> Result<Self, BenchError> {
         let method = find(table.method.as_deref().unwrap_or(&table.name))?;
         // Refused here rather than after an hour.
         method.with(&table.settings)?;

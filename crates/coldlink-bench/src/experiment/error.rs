@@ -39,6 +39,18 @@ pub enum BenchError {
         /// Where it was looked for.
         folder: PathBuf,
     },
+    /// No folder of data sets.
+    #[error("there is no folder `{}`", folder.display())]
+    NoData {
+        /// Where data sets were looked for.
+        folder: PathBuf,
+    },
+    /// Another process works in the folder.
+    #[error("another run works in `{}`", folder.display())]
+    Busy {
+        /// Which folder.
+        folder: PathBuf,
+    },
     /// Training went astray.
     #[error("`{method}` on `{set}`, seed {seed}: a score is not a number after {step} steps")]
     Diverged {
@@ -91,6 +103,8 @@ impl BenchError {
             BenchError::MissingSet { name, .. } => {
                 Some(format!("put `{name}.npz` there, or say where it is with `--data` or DEAL_DATA"))
             }
+            BenchError::NoData { .. } => Some("say where the data sets are with `--data` or DEAL_DATA".to_owned()),
+            BenchError::Busy { .. } => Some("wait for it, or choose another folder with `--out`".to_owned()),
             BenchError::Diverged { .. } => Some("try a smaller learning rate".to_owned()),
             BenchError::File { hint, .. } => Some(hint.clone()),
             BenchError::Io { what: "read", .. } => Some("check the path; experiments are in `experiments/`".to_owned()),

@@ -8,7 +8,6 @@ use coldlink::graph::Attributes;
 use coldlink::split::{Pair, Split, TrainView};
 use coldlink::train::Validated;
 
-use super::BenchError;
 use crate::method::{Learner, Method, MethodError};
 
 /// What goes on while a method is fitted.
@@ -20,7 +19,7 @@ pub enum Look {
 }
 
 /// A method, fitted.
-pub struct Fitted<'a> {
+pub(super) struct Fitted<'a> {
     /// Scores as the chosen model does.
     pub scorer: Box<dyn Scorer + 'a>,
     /// The validation it was chosen by; none where nothing is trained.
@@ -39,7 +38,7 @@ pub struct Fitted<'a> {
 
 /// Why a fit has no result.
 #[derive(Debug, thiserror::Error)]
-pub enum FitError {
+pub(super) enum FitError {
     /// The method cannot be trained.
     #[error(transparent)]
     Method(#[from] MethodError),
@@ -52,7 +51,7 @@ pub enum FitError {
 }
 
 /// The search's outcome.
-pub struct Searched<'a> {
+pub(super) struct Searched<'a> {
     learner: Box<dyn Learner<'a> + 'a>,
     scorer: Box<dyn Scorer + 'a>,
     /// All validations.
@@ -70,11 +69,10 @@ fn best(history: &[Validated]) -> Option<Validated> {
     history.iter().copied().reduce(|best, next| if next.quality() > best.quality() { next } else { best })
 }
 
-/// Trains on the search view until validation has not improved for a while.
-pub fn search<'a>(
+/// Trains on the search view until validation has not improved for a while, or nothing finite comes out any more.
+fn search<'a>(
     method: &dyn Method,
-    view: TrainView<'a>,
-    pairs: &[Pair],
+    (view, pairs): (TrainView<'a>, &[Pair]),
     seed: u64,
     observe: &mut dyn FnMut(Look),
 ) -> Result<Searched<'a>, FitError> {
@@ -82,13 +80,28 @@ pub fn search<'a>(
     let mut learner = method.start(view, seed)?;
     let (mut history, mut scorer) = (Vec::new(), learner.scorer());
     for step in 1..=training.steps {
-        learner.step();
+        if !learner.step().is_finite() {
+            // What was good before still is.
+            if history.is_empty() {
+                return Err(FitError::Diverged { step });
+            }
+            break;
+        }
         if !step.is_multiple_of(training.validate_every) && step < training.steps {
             continue;
         }
         observe(Look::Steps(step, training.steps));
         let now = learner.scorer();
-        let Some(validated) = validate(&*now, pairs, step)? else { continue };
+        let validated = match validate(&*now, pairs, step) {
+            Ok(Some(validated)) => validated,
+            // Nothing to choose by: the last model counts.
+            Ok(None) => {
+                scorer = now;
+                continue;
+            }
+            Err(_) if !history.is_empty() => break,
+            Err(error) => return Err(error),
+        };
         if best(&history).is_none_or(|best| validated.quality() > best.quality()) {
             scorer = now;
         }
@@ -110,44 +123,58 @@ fn validate(scorer: &dyn Scorer, pairs: &[Pair], step: u64) -> Result<Option<Val
     Ok(values.map(|((auc, ap), prevalence)| Validated { step, auc, ap, prevalence }))
 }
 
-/// Fits a method on a split.
-pub fn fit<'a>(
-    method: &dyn Method,
-    split: &'a Split,
-    attributes: &'a Attributes,
-    seed: u64,
-    observe: &mut dyn FnMut(Look),
-) -> Result<Fitted<'a>, FitError> {
-    let started = Instant::now();
-    let searched = search(method, split.search(attributes), split.validation(), seed, observe)?;
-    let best = searched.best();
-    let steps = best.map_or(0, |best| best.step);
-    let (mut learner, mut scorer) = (searched.learner, searched.scorer);
-    if let Some(view) = split.refit(attributes) {
-        learner = method.start(view, seed)?;
-        for step in 1..=steps {
-            learner.step();
-            if step.is_multiple_of(method.training().validate_every) {
-                observe(Look::Steps(step, steps));
-            }
-        }
-        scorer = learner.scorer();
-    }
-    Ok(Fitted {
-        scorer,
-        best,
-        history: searched.history,
-        steps,
-        parameters: learner.parameters(),
-        seconds: started.elapsed().as_secs_f64(),
-        can_rank: learner.can_rank(),
-    })
+/// A method to be fitted and measured on a split.
+pub(super) struct Task<'t, 'a> {
+    pub method: &'t dyn Method,
+    pub split: &'a Split,
+    pub attributes: &'a Attributes,
+    pub seed: u64,
 }
 
-/// Measures a fitted method on a split's test set.
-pub fn measure(fitted: &Fitted<'_>, split: &Split, attributes: &Attributes) -> Result<Measured, BenchError> {
-    let view = split.final_view(attributes);
-    let queries = if fitted.can_rank { split.test().queries(&view) } else { Vec::new() };
-    let test = Test { pairs: split.test().pairs(), queries: &queries, view, rank_baselines: false };
-    Ok(test.measure(&*fitted.scorer)?)
+impl<'a> Task<'_, 'a> {
+    /// Trains on the search view, and looks at the validation pairs.
+    pub fn search(&self, observe: &mut dyn FnMut(Look)) -> Result<Searched<'a>, FitError> {
+        let Task { method, split, attributes, seed } = *self;
+        search(method, (split.search(attributes), split.validation()), seed, observe)
+    }
+
+    /// The same, and then the final model where there is more to train on.
+    pub fn fit(&self, observe: &mut dyn FnMut(Look)) -> Result<Fitted<'a>, FitError> {
+        let Task { method, split, attributes, seed } = *self;
+        let started = Instant::now();
+        let searched = self.search(observe)?;
+        let best = searched.best();
+        let steps = best.map_or(method.training().steps, |best| best.step);
+        let (mut learner, mut scorer) = (searched.learner, searched.scorer);
+        if let Some(view) = split.refit(attributes) {
+            learner = method.start(view, seed)?;
+            for step in 1..=steps {
+                if !learner.step().is_finite() {
+                    return Err(FitError::Diverged { step });
+                }
+                if step.is_multiple_of(method.training().validate_every) {
+                    observe(Look::Steps(step, steps));
+                }
+            }
+            scorer = learner.scorer();
+        }
+        Ok(Fitted {
+            scorer,
+            best,
+            history: searched.history,
+            steps,
+            parameters: learner.parameters(),
+            seconds: started.elapsed().as_secs_f64(),
+            can_rank: learner.can_rank(),
+        })
+    }
+
+    /// Measures a fitted method on the split's test set.
+    pub fn measure(&self, fitted: &Fitted<'_>) -> Result<Measured, FitError> {
+        let view = self.split.final_view(self.attributes);
+        let queries = if fitted.can_rank { self.split.test().queries(&view) } else { Vec::new() };
+        let test = Test { pairs: self.split.test().pairs(), queries: &queries, view, rank_baselines: false };
+        // The split was audited, so only a score can be at fault.
+        test.measure(&*fitted.scorer).map_err(|_| FitError::Diverged { step: fitted.steps })
+    }
 }

@@ -1,9 +1,11 @@
 //! The folder of a run: raw rows, curves, configurations, comparisons, scores, and what they were made from.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use coldlink::load::write_beside;
 use serde::{Deserialize, Serialize};
 
 use super::rows::read_log;
@@ -24,6 +26,8 @@ pub struct CurvePoint {
     pub auc: f64,
     /// On validation pairs.
     pub ap: f64,
+    /// Of method and settings.
+    pub configuration: String,
 }
 
 /// A row against the reference row, by a paired bootstrap of AUC.
@@ -45,6 +49,10 @@ pub struct Comparison {
     pub high: f64,
     /// Two-sided.
     pub p: f64,
+    /// Of the row.
+    pub configuration: String,
+    /// Of the reference row.
+    pub reference: String,
 }
 
 /// What a configuration's short name stands for.
@@ -62,9 +70,12 @@ pub struct Configuration {
 pub struct Folder {
     /// Where it is.
     pub path: PathBuf,
+    /// Held as long as this process works in the folder.
+    _lock: File,
 }
 
 const MADE_FROM: &str = "experiment.txt";
+const MACHINE: &str = "machine.txt";
 
 impl Folder {
     /// `results/DATE-NAME`, or the newest of that name where a run is to be resumed.
@@ -87,32 +98,45 @@ impl Folder {
 
     /// Opens or makes the folder of an experiment; refuses one of another, and rows that nobody asked to add to.
     pub fn open(path: PathBuf, experiment: &Experiment, resume: bool) -> Result<Self, BenchError> {
-        let refuse =
-            |message: String, hint: &str| BenchError::File { path: path.clone(), message, hint: hint.to_owned() };
-        let note = path.join(MADE_FROM);
-        match fs::read_to_string(&note) {
-            Ok(name) if name.trim() != experiment.name => {
-                let message = format!("holds the results of `{}`, not of `{}`", name.trim(), experiment.name);
-                return Err(refuse(message, "choose another folder with `--out`"));
+        match Self::made_from(&path) {
+            Some(_) if !resume => {
+                let hint = "go on with `--resume`, or choose another folder with `--out`";
+                Err(refuse(&path, "holds results already", hint))
             }
-            Ok(_) if !resume => {
-                return Err(refuse(
-                    "holds results already".to_owned(),
-                    "go on with `--resume`, or choose another folder with `--out`",
-                ));
-            }
-            Ok(_) => {}
-            Err(_) if path.read_dir().is_ok_and(|mut entries| entries.next().is_some()) => {
+            Some(_) => Self::existing(path, experiment),
+            None if path.read_dir().is_ok_and(|mut entries| entries.next().is_some()) => {
                 let hint = "choose an empty folder or a new one with `--out`";
-                return Err(refuse("is not empty and holds no experiment".to_owned(), hint));
+                Err(refuse(&path, "is not empty and holds no experiment", hint))
             }
-            Err(_) => {
-                fs::create_dir_all(&path).map_err(|source| BenchError::io("write", &path, source))?;
-                fs::write(&note, format!("{}\n", experiment.name))
-                    .map_err(|source| BenchError::io("write", &note, source))?;
+            None => {
+                let io = |source| BenchError::io("write", &path, source);
+                fs::create_dir_all(&path).map_err(io)?;
+                write(&path.join(MADE_FROM), &format!("{}\n", experiment.name))?;
+                write(&path.join(MACHINE), &machine())?;
+                Self::existing(path, experiment)
             }
         }
-        Ok(Folder { path })
+    }
+
+    /// The folder of an experiment's earlier run.
+    pub fn existing(path: PathBuf, experiment: &Experiment) -> Result<Self, BenchError> {
+        match Self::made_from(&path) {
+            Some(name) if name != experiment.name => {
+                let message = format!("holds the results of `{name}`, not of `{}`", experiment.name);
+                Err(refuse(&path, &message, "choose another folder with `--out`"))
+            }
+            Some(_) => Ok(Folder { _lock: held(&path)?, path }),
+            None => Err(refuse(&path, "holds no results", "`coldlink-bench run` makes such a folder in `results/`")),
+        }
+    }
+
+    fn made_from(path: &Path) -> Option<String> {
+        Some(fs::read_to_string(path.join(MADE_FROM)).ok()?.trim().to_owned())
+    }
+
+    /// What the rows were made on.
+    pub fn machine(&self) -> String {
+        fs::read_to_string(self.file(MACHINE)).unwrap_or_default().trim().to_owned()
     }
 
     /// A file in it.
@@ -135,8 +159,7 @@ impl Folder {
         let io = |source| BenchError::io("write", path, source);
         fs::create_dir_all(self.file("scores")).map_err(io)?;
         let bytes: Vec<u8> = scores.iter().flat_map(|score| score.to_le_bytes()).collect();
-        let beside = path.with_extension("partial");
-        fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, path)).map_err(io)
+        write_beside(path, |file| file.write_all(&bytes)).map_err(io)
     }
 
     /// The scores of a cell, where they were kept.
@@ -144,6 +167,33 @@ impl Folder {
         let bytes = fs::read(path).ok()?;
         Some(bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect())
     }
+}
+
+/// Writes a file as a whole.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), BenchError> {
+    write_beside(path, |file| file.write_all(text.as_bytes())).map_err(|source| BenchError::io("write", path, source))
+}
+
+/// A lock on a folder, for as long as the file is open.
+pub(super) fn held(folder: &Path) -> Result<File, BenchError> {
+    let path = folder.join(".lock");
+    let file = File::create(&path).map_err(|source| BenchError::io("write", &path, source))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(_) => Err(BenchError::Busy { folder: folder.to_owned() }),
+    }
+}
+
+fn refuse(path: &Path, message: &str, hint: &str) -> BenchError {
+    BenchError::File { path: path.to_owned(), message: message.to_owned(), hint: hint.to_owned() }
+}
+
+/// The processor and its cores.
+fn machine() -> String {
+    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1)).unwrap_or("unknown");
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    format!("{model}, {cores} cores\n")
 }
 
 fn today() -> Result<String, BenchError> {

@@ -16,17 +16,15 @@ mod similarity;
 mod summary;
 mod tune;
 
-pub use compare::compare;
-pub use data::{Found, SETS, SetFacts, find_set, set_facts};
-pub use definition::{Block, EmptyCell, Experiment, Row, Similarity};
+pub use definition::{Block, Experiment, Row, Similarity};
 pub use error::BenchError;
-pub use fit::{FitError, Fitted, Look, Searched, fit, measure, search};
-pub use folder::{Comparison, Configuration, CurvePoint, Folder};
+pub use fit::Look;
+pub use folder::Folder;
 pub use parallel::Workers;
 pub use reports::write_reports;
-pub use rows::{CellRow, Log, read_log};
-pub use run::{Cell, Event, Run, SPLITS_OF_LONG_CELLS, Wanted};
-pub use settings::configuration_hash;
-pub use similarity::{SimilarityRow, similarities};
-pub use summary::{curves, similarity_charts, table};
-pub use tune::{TrialRow, TuneEvent, grid, tune};
+pub use rows::CellRow;
+pub use run::{Cell, Event, Run, Wanted};
+pub use tune::{Trial, TrialRow, TuneEvent, tune};
+
+use data::{Found, find_set, set_facts};
+use folder::{Comparison, Configuration, CurvePoint};

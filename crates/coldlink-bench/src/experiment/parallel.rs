@@ -21,6 +21,12 @@ impl Workers {
         Workers { jobs: jobs.max(1), threads: (threads.unwrap_or(cores) / jobs.max(1)).max(1) }
     }
 
+    /// The threads of one piece.
+    pub(super) fn pool(self) -> Result<rayon::ThreadPool, BenchError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build();
+        pool.map_err(|error| BenchError::Threads(error.to_string()))
+    }
+
     /// Works through 0, 1, … up to `count`, in about this order; stops after the first failure.
     pub fn each(self, count: usize, work: impl Fn(usize) -> Result<(), BenchError> + Sync) -> Result<(), BenchError> {
         let (next, failure) = (AtomicUsize::new(0), Mutex::new(None));
@@ -29,7 +35,7 @@ impl Workers {
         };
         std::thread::scope(|scope| {
             for _ in 0..self.jobs.min(count) {
-                scope.spawn(|| match rayon::ThreadPoolBuilder::new().num_threads(self.threads).build() {
+                scope.spawn(|| match self.pool() {
                     Ok(pool) => loop {
                         let piece = next.fetch_add(1, Ordering::Relaxed);
                         if piece >= count || lock(&failure).is_some() {
@@ -39,7 +45,7 @@ impl Workers {
                             fail(error);
                         }
                     },
-                    Err(error) => fail(BenchError::Threads(error.to_string())),
+                    Err(error) => fail(error),
                 });
             }
         });

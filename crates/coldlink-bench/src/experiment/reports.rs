@@ -1,26 +1,24 @@
 //! Writes what is shown of a results folder: summary, figures, and one page.
 
-use std::fs;
 use std::path::Path;
 
-use super::{BenchError, Experiment, Folder, compare, curves, read_log, similarity_charts, table};
+use super::compare::compare;
+use super::folder::write;
+use super::rows::read_log;
+use super::similarity::SimilarityRow;
+use super::summary::{curves, similarity_charts, table};
+use super::{BenchError, Experiment, Folder};
 use crate::report::{bars, html, lines, markdown, readme};
 
 /// Writes the reports of a folder anew from its raw rows.
 pub fn write_reports(experiment: &Experiment, folder: &Folder, data: &Path) -> Result<(), BenchError> {
-    let write = |name: &str, text: String| {
-        let path = folder.file(name);
-        let beside = path.with_extension("partial");
-        fs::write(&beside, text)
-            .and_then(|()| fs::rename(&beside, &path))
-            .map_err(|source| BenchError::io("write", &path, source))
-    };
+    let write = |name: &str, text: String| write(&folder.file(name), &text);
     if experiment.similarity.is_some() {
         return write_similarity(experiment, folder, &write);
     }
-    let comparisons = compare(experiment, folder, data)?;
     let rows = folder.rows()?;
-    let table = table(experiment, &rows, &comparisons, data, about(experiment))?;
+    let comparisons = compare(experiment, folder, data, &rows)?;
+    let table = table(experiment, &rows, &comparisons, data, about(experiment, folder))?;
     write("summary.md", markdown(&table))?;
     write("short.md", readme(&table))?;
     for (place, block) in experiment.blocks.iter().enumerate() {
@@ -42,9 +40,10 @@ fn write_similarity(
     folder: &Folder,
     write: &dyn Fn(&str, String) -> Result<(), BenchError>,
 ) -> Result<(), BenchError> {
-    let rows: Vec<super::SimilarityRow> = read_log(&folder.file("similarity.csv"))?;
+    let rows: Vec<SimilarityRow> = read_log(&folder.file("similarity.csv"))?;
     let charts = similarity_charts(experiment, &rows);
-    let mut text = format!("# {}\n\n{}\n\n{}\n", experiment.title, experiment.about, about(experiment).join("\n\n"));
+    let mut text =
+        format!("# {}\n\n{}\n\n{}\n", experiment.title, experiment.about, about(experiment, folder).join("\n\n"));
     let mut pictures = Vec::new();
     for chart in &charts {
         let picture = lines(chart);
@@ -67,19 +66,16 @@ fn write_similarity(
 }
 
 /// The command, and how settings were chosen.
-fn about(experiment: &Experiment) -> Vec<String> {
+fn about(experiment: &Experiment, folder: &Folder) -> Vec<String> {
+    let rows = if experiment.similarity.is_some() { "similarity.csv" } else { "rows.csv" };
     vec![
-        format!("Made by `coldlink-bench run experiments/{}.toml`; raw rows are in `rows.csv`, settings in `configurations.csv`.", experiment.name),
-        "Settings of each method were searched by a grid of the same number of trials (`experiments/spaces`) on validation pairs of the first split and used on all splits. No test pair took part, but validation nodes of one split are test nodes of another.".to_owned(),
-        machine(),
+        format!("Made by `coldlink-bench run experiments/{}.toml`; raw rows are in `{rows}`.", experiment.name),
+        "Settings were searched by grids (`experiments/spaces`) on validation pairs of the first split and used on all \
+         splits. No test pair took part, but validation nodes of one split are test nodes of another."
+            .to_owned(),
+        format!(
+            "Machine: {}. Seconds are wall time of fitting, with as many threads as the rows state, beside other work.",
+            folder.machine()
+        ),
     ]
-}
-
-fn machine() -> String {
-    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1)).unwrap_or("unknown");
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    format!(
-        "Machine: {model}, {cores} cores. Seconds are wall time of fitting with the number of threads that the rows state, on a machine that may have had other work."
-    )
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::BenchError;
 
 /// What one method scored on one split.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellRow {
     /// Which block.
     pub block: String,
@@ -20,7 +20,7 @@ pub struct CellRow {
     pub set: String,
     /// Which split.
     pub seed: u64,
-    /// On the test pairs.
+    /// On the test pairs; none where training went astray.
     pub auc: Option<f64>,
     /// On the test pairs.
     pub ap: Option<f64>,
@@ -51,12 +51,14 @@ pub struct CellRow {
     pub parameters: usize,
     /// That the seconds were measured with.
     pub threads: usize,
+    /// Whether its settings are the winners of a search, where its row has one.
+    pub searched: bool,
     /// Of method and settings.
     pub configuration: String,
 }
 
 /// A file of lines that only grows.
-pub struct Log {
+pub(super) struct Log {
     path: PathBuf,
     file: File,
 }
@@ -92,7 +94,7 @@ impl Log {
 }
 
 /// All lines of a log that may not exist.
-pub fn read_log<R: DeserializeOwned>(path: &Path) -> Result<Vec<R>, BenchError> {
+pub(super) fn read_log<R: DeserializeOwned>(path: &Path) -> Result<Vec<R>, BenchError> {
     match fs::read_to_string(path) {
         Ok(text) => parse(path, &text[..text.rfind('\n').map_or(0, |end| end + 1)]),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),

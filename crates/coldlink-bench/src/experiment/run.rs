@@ -7,11 +7,13 @@ use std::sync::{Arc, Mutex};
 use coldlink::evaluate::Metrics;
 use coldlink::graph::Dataset;
 use coldlink::split::Split;
+use coldlink::train::Validated;
 
-use super::fit::{FitError, Fitted, Look, fit, measure};
+use super::data::check_folder;
+use super::fit::{FitError, Fitted, Look, Task};
 use super::parallel::{Workers, lock};
 use super::rows::Log;
-use super::settings::{configuration_hash, one_line};
+use super::settings::{Ready, one_line};
 use super::{BenchError, Block, CellRow, Configuration, CurvePoint, Experiment, Folder, Found, Row, find_set};
 
 /// Which cells of an experiment are wanted.
@@ -52,6 +54,16 @@ impl Wanted {
         })
     }
 
+    /// Whether a set is wanted.
+    pub fn set(&self, set: &str) -> bool {
+        Self::has(&self.sets, set)
+    }
+
+    /// The seeds that are wanted.
+    pub fn seeds(&self, experiment: &Experiment) -> std::ops::Range<u64> {
+        self.first_seed..self.seeds.map_or(experiment.seeds, |seeds| self.first_seed + seeds)
+    }
+
     fn has(list: &[String], name: &str) -> bool {
         list.is_empty() || list.iter().any(|each| each == name)
     }
@@ -88,8 +100,8 @@ pub enum Event<'a> {
         /// What is left of the work, as far as it can be told.
         seconds_left: Option<f64>,
     },
-    /// Something in the cell under way.
-    Look(Look),
+    /// Something in a cell under way.
+    Look(&'a Cell<'a>, Look),
     /// A cell is finished.
     Ended(&'a CellRow),
 }
@@ -97,7 +109,7 @@ pub enum Event<'a> {
 /// A cell that would take longer than this for ten splits is run on three.
 const LONGEST_CELL: f64 = 3600.0;
 /// As many splits a long cell gets.
-pub const SPLITS_OF_LONG_CELLS: u64 = 3;
+const SPLITS_OF_LONG_CELLS: u64 = 3;
 
 /// A run: an experiment, where its results go, and where its data is.
 pub struct Run<'e> {
@@ -126,6 +138,7 @@ impl Run<'_> {
     /// Runs what is wanted and not finished yet.
     pub fn cells(&self, wanted: &Wanted, observe: &mut (dyn FnMut(Event<'_>) + Send)) -> Result<(), BenchError> {
         wanted.check(self.experiment)?;
+        check_folder(self.data)?;
         let (row_log, rows) = Log::open::<CellRow>(&self.folder.file("rows.csv"))?;
         let (curve_log, _) = Log::open::<CurvePoint>(&self.folder.file("curves.csv"))?;
         let (configuration_log, noted) = Log::open::<Configuration>(&self.folder.file("configurations.csv"))?;
@@ -144,32 +157,37 @@ impl Run<'_> {
         observe: &Mutex<&mut (dyn FnMut(Event<'_>) + Send)>,
     ) -> Result<(), BenchError> {
         let cell = &cells[place];
-        let settings = self.experiment.settings(cell.block, cell.row, cell.set)?;
-        let hash = configuration_hash(cell.row.method.name, &settings);
+        let ready = self.experiment.ready(cell.block, cell.row, cell.set)?;
         let (dataset, split) = {
             let mut shared = lock(shared);
-            if is_finished(&shared.rows, cell, &hash, self.folder)? || is_too_long(&shared.rows, cell) {
+            if is_finished(&shared.rows, cell, &ready.configuration, self.folder)? || is_too_long(&shared.rows, cell) {
                 return Ok(());
             }
-            let open = |cell: &&Cell<'_>| !is_there(&shared.rows, cell) && !is_too_long(&shared.rows, cell);
-            let left: Vec<&Cell<'_>> = cells[place..].iter().filter(open).collect();
+            let is_open = |cell: &&Cell<'_>| !is_there(&shared.rows, cell) && !is_too_long(&shared.rows, cell);
+            let left: Vec<&Cell<'_>> = cells.iter().filter(is_open).collect();
             let seconds_left = seconds_left(&shared.rows, &left).map(|seconds| seconds / self.workers.jobs as f64);
             let done = cells.len() - left.len();
             lock(observe)(Event::Begun { cell, done, left: left.len(), seconds_left });
-            shared.note(&hash, cell.row.method.name, &settings)?;
+            shared.note(&ready, cell.row.method.name)?;
             shared.open(cell, self.data)?
         };
-        let method = cell.row.method.with(&settings)?;
-        let look = &mut |look| lock(observe)(Event::Look(look));
-        let fitted = fit(&*method, &split, &dataset.attributes, cell.seed, look).map_err(|error| cell.error(error))?;
-        let measured = measure(&fitted, &split, &dataset.attributes)?;
-        let scores = self.folder.scores_path(&cell.block.name, &cell.row.name, cell.set, cell.seed);
-        self.folder.write_scores(&scores, &measured.scores)?;
-        let row = cell.measured(&fitted, &measured.metrics, hash);
+        let look = &mut |look| lock(observe)(Event::Look(cell, look));
+        let task = Task { method: &*ready.method, split: &split, attributes: &dataset.attributes, seed: cell.seed };
+        let outcome = task.fit(look).and_then(|fitted| Ok((task.measure(&fitted)?, fitted)));
         let mut shared = lock(shared);
-        if cell.seed == 0 {
-            shared.curve_log.append(&cell.curve(&fitted.history))?;
-        }
+        let row = match outcome {
+            Ok((measured, fitted)) => {
+                let scores = self.folder.scores_path(&cell.block.name, &cell.row.name, cell.set, cell.seed);
+                self.folder.write_scores(&scores, &measured.scores)?;
+                if cell.seed == 0 {
+                    shared.curve_log.append(&cell.curve(&fitted.history, &ready.configuration))?;
+                }
+                cell.measured(&fitted, &measured.metrics, &ready)
+            }
+            // A cell of its own kind: it is told in the table, and the others go on.
+            Err(FitError::Diverged { step }) => cell.astray(step, &ready),
+            Err(FitError::Method(error)) => return Err(error.into()),
+        };
         shared.row_log.append(std::slice::from_ref(&row))?;
         lock(observe)(Event::Ended(&row));
         shared.rows.push(row);
@@ -179,9 +197,9 @@ impl Run<'_> {
 
 impl Shared {
     /// Keeps what a configuration's short name stands for.
-    fn note(&mut self, hash: &str, method: &str, settings: &toml::Table) -> Result<(), BenchError> {
-        let (configuration, method) = (hash.to_owned(), method.to_owned());
-        let note = Configuration { configuration, method, settings: one_line(settings) };
+    fn note(&mut self, ready: &Ready, method: &str) -> Result<(), BenchError> {
+        let (configuration, method) = (ready.configuration.clone(), method.to_owned());
+        let note = Configuration { configuration, method, settings: one_line(&ready.changes) };
         if !self.noted.contains(&note) {
             self.configuration_log.append(std::slice::from_ref(&note))?;
             self.noted.push(note);
@@ -213,8 +231,7 @@ fn cells<'e>(experiment: &'e Experiment, data: &Path, wanted: &Wanted) -> Result
         if matches!(find_set(data, set)?, Found::Missing) {
             continue;
         }
-        let last = wanted.seeds.map_or(experiment.seeds, |seeds| wanted.first_seed + seeds);
-        for seed in wanted.first_seed..last {
+        for seed in wanted.seeds(experiment) {
             for block in &experiment.blocks {
                 let rows = experiment
                     .rows
@@ -237,7 +254,7 @@ impl Cell<'_> {
         row.block == self.block.name && row.method == self.row.name && row.set == self.set
     }
 
-    fn measured(&self, fitted: &Fitted<'_>, metrics: &Metrics, configuration: String) -> CellRow {
+    fn measured(&self, fitted: &Fitted<'_>, metrics: &Metrics, ready: &Ready) -> CellRow {
         CellRow {
             block: self.block.name.clone(),
             method: self.row.name.clone(),
@@ -258,27 +275,35 @@ impl Cell<'_> {
             steps: fitted.steps,
             parameters: fitted.parameters,
             threads: rayon::current_num_threads(),
-            configuration,
+            searched: ready.searched,
+            configuration: ready.configuration.clone(),
         }
     }
 
-    fn error(&self, error: FitError) -> BenchError {
-        match error {
-            FitError::Method(error) => error.into(),
-            FitError::Diverged { step } => {
-                BenchError::Diverged { method: self.row.name.clone(), set: self.set.to_owned(), seed: self.seed, step }
-            }
+    /// The row of a cell whose training went astray.
+    fn astray(&self, step: u64, ready: &Ready) -> CellRow {
+        CellRow {
+            block: self.block.name.clone(),
+            method: self.row.name.clone(),
+            set: self.set.to_owned(),
+            seed: self.seed,
+            steps: step,
+            threads: rayon::current_num_threads(),
+            searched: ready.searched,
+            configuration: ready.configuration.clone(),
+            ..CellRow::default()
         }
     }
 
-    fn curve(&self, history: &[coldlink::train::Validated]) -> Vec<CurvePoint> {
-        let point = |validated: &coldlink::train::Validated| CurvePoint {
+    fn curve(&self, history: &[Validated], configuration: &str) -> Vec<CurvePoint> {
+        let point = |validated: &Validated| CurvePoint {
             block: self.block.name.clone(),
             method: self.row.name.clone(),
             set: self.set.to_owned(),
             step: validated.step,
             auc: validated.auc,
             ap: validated.ap,
+            configuration: configuration.to_owned(),
         };
         history.iter().map(point).collect()
     }
@@ -303,11 +328,19 @@ fn is_finished(rows: &[CellRow], cell: &Cell<'_>, hash: &str, folder: &Folder) -
     }
 }
 
-/// Whether ten splits of such a cell would take more than an hour, and this one is not among the first three.
+/// Whether this split is not among the first three of a cell that is long.
 fn is_too_long(rows: &[CellRow], cell: &Cell<'_>) -> bool {
-    let seconds: Vec<f64> = rows.iter().filter(|row| cell.is_like(row)).map(|row| row.seconds).collect();
-    let mean = seconds.iter().sum::<f64>() / seconds.len().max(1) as f64;
-    cell.seed >= SPLITS_OF_LONG_CELLS && 10.0 * mean > LONGEST_CELL
+    cell.seed >= SPLITS_OF_LONG_CELLS && is_long(rows.iter().filter(|row| cell.is_like(row)))
+}
+
+/// Whether ten splits of a cell would take more than an hour of two cores, by the splits that were made.
+pub(super) fn is_long<'r>(rows: impl Iterator<Item = &'r CellRow>) -> bool {
+    let (mut sum, mut count) = (0.0, 0);
+    for row in rows {
+        sum += row.seconds * row.threads as f64 / 2.0;
+        count += 1;
+    }
+    10.0 * sum > LONGEST_CELL * f64::from(count)
 }
 
 /// What cells may still take: as long as others of their row and set, or else of their row.

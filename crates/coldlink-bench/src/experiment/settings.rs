@@ -7,33 +7,50 @@ use toml::Table;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{BenchError, Block, Experiment, Row};
+use crate::method::Method;
+
+/// A row's method, ready to be fitted.
+pub(super) struct Ready {
+    pub method: Box<dyn Method>,
+    /// What differs from the method's own settings.
+    pub changes: Table,
+    /// Whether the row has a space and a winner was found in it; a row without a space needs none.
+    pub searched: bool,
+    /// A short name for method and settings.
+    pub configuration: String,
+}
+
+impl Ready {
+    /// A row's method with some changes.
+    pub fn new(row: &Row, changes: Table, searched: bool) -> Result<Self, BenchError> {
+        let method = row.method.with(&changes)?;
+        // All settings, so that a default that changes with the code makes another configuration.
+        let all = format!("{}\n{}", row.method.name, method.settings());
+        Ok(Ready { configuration: format!("{:016x}", xxh3_64(all.as_bytes())), method, changes, searched })
+    }
+}
 
 impl Experiment {
     /// Where the winner of a search is kept.
     pub fn tuned_path(&self, block: &Block, row: &Row, set: &str) -> PathBuf {
-        self.folder.join("tuned").join(&self.name).join(format!("{}-{}-{set}.toml", block.name, row.name))
+        self.folder.join("tuned").join(&self.tuned).join(format!("{}-{}-{set}.toml", block.name, row.name))
     }
 
-    /// The settings of a cell, as changes of the method's own.
-    pub fn settings(&self, block: &Block, row: &Row, set: &str) -> Result<Table, BenchError> {
+    /// The method of a cell.
+    pub(super) fn ready(&self, block: &Block, row: &Row, set: &str) -> Result<Ready, BenchError> {
         let path = self.tuned_path(block, row, set);
-        let mut table = match fs::read_to_string(&path) {
-            Ok(text) => text.parse::<Table>().map_err(|error| BenchError::File {
+        let tuned = match fs::read_to_string(&path) {
+            Ok(text) => Some(text.parse::<Table>().map_err(|error| BenchError::File {
                 path,
                 message: error.to_string(),
                 hint: "delete it and run `coldlink-bench tune` again".to_owned(),
-            })?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Table::new(),
+            })?),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(source) => return Err(BenchError::io("read", &path, source)),
         };
-        table.extend(row.settings.clone());
-        Ok(table)
+        let searched = row.space.is_none() || tuned.is_some();
+        Ready::new(row, tuned.unwrap_or_default().into_iter().chain(row.settings.clone()).collect(), searched)
     }
-}
-
-/// A short name for a method with settings.
-pub fn configuration_hash(method: &str, settings: &Table) -> String {
-    format!("{:016x}", xxh3_64(format!("{method}\n{settings}").as_bytes()))
 }
 
 /// Settings in TOML on one line.

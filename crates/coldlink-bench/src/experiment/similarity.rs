@@ -1,9 +1,9 @@
 //! How similar nodes are by their distance, for several γ: the paper's Figure 3.
 
-use std::path::Path;
-
+use coldlink::Config;
+use coldlink::config::Preset;
 use coldlink::evaluate::Scorer;
-use coldlink::graph::{Graph, NodeId};
+use coldlink::graph::{Dataset, Graph, NodeId};
 use coldlink::kernel::Matrix;
 use coldlink::model::{EmbeddingScorer, Embeddings};
 use coldlink::sample::{Purpose, stream};
@@ -11,13 +11,15 @@ use coldlink::split::Split;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use super::data::check_folder;
+use super::fit::{FitError, Task};
 use super::rows::Log;
-use super::{BenchError, Experiment, Folder, Found, Similarity, find_set};
-use crate::method::{Core, trained_embeddings};
+use super::{BenchError, Found, Run, Similarity, Wanted, find_set};
+use crate::method::{Core, MethodError, trained_embeddings};
 
 /// The mean cosine of pairs at one distance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SimilarityRow {
+pub(super) struct SimilarityRow {
     /// Which set.
     pub set: String,
     /// Which split.
@@ -34,55 +36,68 @@ pub struct SimilarityRow {
     pub pairs: usize,
 }
 
-/// Trains DEAL for each γ and split that is missing, and appends the means. Tuned settings are those of another experiment's
-/// row `deal` on the same block and set.
-pub fn similarities(
-    experiment: &Experiment,
-    wanted: &Similarity,
-    folder: &Folder,
-    data: &Path,
-    seeds: u64,
-    tell: &mut dyn FnMut(&str),
-) -> Result<Vec<SimilarityRow>, BenchError> {
-    let (mut log, mut rows) = Log::open::<SimilarityRow>(&folder.file("similarity.csv"))?;
-    let (Some(block), Some(row)) = (experiment.blocks.first(), experiment.rows.first()) else { return Ok(rows) };
-    for set in &experiment.sets {
-        let found = find_set(data, set)?;
-        if matches!(found, Found::Missing) {
-            continue;
-        }
-        let dataset = found.open(data, set)?;
-        for seed in 0..seeds {
-            let missing = wanted
-                .gammas
-                .iter()
-                .filter(|gamma| !rows.iter().any(|row| row.set == *set && row.seed == seed && row.gamma == **gamma));
-            let missing: Vec<f64> = missing.copied().collect();
-            if missing.is_empty() {
+impl Run<'_> {
+    /// Trains DEAL for each γ and split that is missing, each for the number of steps that validation chooses, and appends the means.
+    pub fn similarities(
+        &self,
+        wanted: &Wanted,
+        similarity: &Similarity,
+        tell: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<(), BenchError> {
+        wanted.check(self.experiment)?;
+        check_folder(self.data)?;
+        let (mut log, rows) = Log::open::<SimilarityRow>(&self.folder.file("similarity.csv"))?;
+        for set in self.experiment.sets.iter().filter(|set| wanted.set(set)) {
+            let found = find_set(self.data, set)?;
+            if matches!(found, Found::Missing) {
                 continue;
             }
-            let split = Split::make(&dataset, &block.protocol, Some(block.validation), seed)?;
-            let graph = split.search(&dataset.attributes).graph().clone();
-            let by_hop = pairs_by_hop(&graph, wanted, seed);
-            for gamma in missing {
-                tell(&format!("{set}, seed {seed}, γ = {gamma}"));
-                let mut settings = experiment.settings(block, row, set)?;
-                settings.extend([("gamma1".to_owned(), gamma.into()), ("gamma2".to_owned(), gamma.into())]);
-                let config = coldlink::config::Preset::Paper.config().merged(&settings.to_string());
-                let config = config.map_err(crate::method::MethodError::from)?;
-                let embeddings = trained_embeddings(&Core(config), split.search(&dataset.attributes), seed)?;
-                let found = means(&embeddings, &by_hop, set, seed, gamma);
-                log.append(&found)?;
-                rows.extend(found);
+            let dataset = found.open(self.data, set)?;
+            for seed in wanted.seeds(self.experiment) {
+                let is_known =
+                    |gamma: f64| rows.iter().any(|row| (&row.set, row.seed, row.gamma) == (set, seed, gamma));
+                for &gamma in similarity.gammas.iter().filter(|gamma| !is_known(**gamma)) {
+                    tell(&format!("{set}, seed {seed}, γ = {gamma}"));
+                    let pool = self.workers.pool()?;
+                    log.append(&pool.install(|| self.of_gamma(&dataset, (set, seed, gamma), similarity))?)?;
+                }
             }
         }
+        Ok(())
     }
-    Ok(rows)
+
+    fn of_gamma(
+        &self,
+        dataset: &Dataset,
+        (set, seed, gamma): (&str, u64, f64),
+        similarity: &Similarity,
+    ) -> Result<Vec<SimilarityRow>, BenchError> {
+        let (Some(block), Some(row)) = (self.experiment.blocks.first(), self.experiment.rows.first()) else {
+            return Ok(Vec::new());
+        };
+        let split = Split::make(dataset, &block.protocol, Some(block.validation), seed)?;
+        let tuned = self.experiment.ready(block, row, set)?.changes.to_string();
+        let config = Preset::Paper.config().merged(&tuned).map_err(MethodError::from)?;
+        let method = Core(Config { gamma1: gamma, gamma2: gamma, ..config });
+        let task = Task { method: &method, split: &split, attributes: &dataset.attributes, seed };
+        let diverged = |step| BenchError::Diverged { method: row.name.clone(), set: set.to_owned(), seed, step };
+        let best = match task.search(&mut |_| {}) {
+            Ok(searched) => searched.best(),
+            Err(FitError::Diverged { step }) => return Err(diverged(step)),
+            Err(FitError::Method(error)) => return Err(error.into()),
+        };
+        let steps = best.map_or(method.0.steps, |best| best.step);
+        let view = split.search(&dataset.attributes);
+        let embeddings = trained_embeddings(&method, view, seed, steps)?;
+        let by_hop = pairs_by_hop(view.graph(), similarity, seed);
+        let of = |side: &str, rows: &Matrix<f32>| means(rows, &by_hop, (set, seed, gamma), side);
+        Ok([of("structure", &embeddings.structure), of("attributes", &embeddings.attributes)].concat())
+    }
 }
 
 /// Pairs at each distance from 1, as many as are wanted at the most, from sources drawn at random.
 fn pairs_by_hop(graph: &Graph, wanted: &Similarity, seed: u64) -> Vec<Vec<(NodeId, NodeId)>> {
-    let random = &mut stream(seed, Purpose::Pairs, 0, 0);
+    let random = &mut stream(seed, Purpose::Order, 0, 0);
     let mut pairs = vec![Vec::new(); wanted.hops as usize];
     for _ in 0..SOURCES {
         let source = random.random_range(0..graph.nodes() as NodeId);
@@ -108,31 +123,20 @@ fn pairs_by_hop(graph: &Graph, wanted: &Similarity, seed: u64) -> Vec<Vec<(NodeI
 const SOURCES: usize = 1000;
 
 fn means(
-    embeddings: &Embeddings,
+    rows: &Matrix<f32>,
     by_hop: &[Vec<(NodeId, NodeId)>],
-    set: &str,
-    seed: u64,
-    gamma: f64,
+    (set, seed, gamma): (&str, u64, f64),
+    side: &str,
 ) -> Vec<SimilarityRow> {
-    let one = |side: &str, rows: &Matrix<f32>| {
-        let seen = vec![false; rows.rows()];
-        let embeddings = Embeddings { attributes: rows.clone(), structure: rows.clone(), seen };
-        let scorer = EmbeddingScorer { embeddings: &embeddings, lambda: [0.0, 1.0, 0.0] };
-        let mean = |(hop, pairs): (usize, &Vec<(NodeId, NodeId)>)| {
-            let sum: f64 = scorer.scores(pairs).into_iter().map(f64::from).sum();
-            SimilarityRow {
-                set: set.to_owned(),
-                seed,
-                gamma,
-                side: side.to_owned(),
-                hop: hop as u32 + 1,
-                cosine: (!pairs.is_empty()).then(|| sum / pairs.len() as f64),
-                pairs: pairs.len(),
-            }
-        };
-        by_hop.iter().enumerate().map(mean).collect::<Vec<_>>()
+    let embeddings = Embeddings { attributes: rows.clone(), structure: rows.clone(), seen: vec![false; rows.rows()] };
+    let scorer = EmbeddingScorer { embeddings: &embeddings, lambda: [0.0, 1.0, 0.0] };
+    let mean = |(hop, pairs): (usize, &Vec<(NodeId, NodeId)>)| {
+        let sum: f64 = scorer.scores(pairs).into_iter().map(f64::from).sum();
+        let cosine = (!pairs.is_empty()).then(|| sum / pairs.len() as f64);
+        let (set, side) = (set.to_owned(), side.to_owned());
+        SimilarityRow { set, seed, gamma, side, hop: hop as u32 + 1, cosine, pairs: pairs.len() }
     };
-    [one("structure", &embeddings.structure), one("attributes", &embeddings.attributes)].concat()
+    by_hop.iter().enumerate().map(mean).collect()
 }
 
 #[cfg(test)]

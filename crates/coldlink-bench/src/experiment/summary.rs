@@ -5,14 +5,13 @@ use std::path::Path;
 
 use toml::{Table as Toml, Value};
 
-use super::{
-    BenchError, Block, CellRow, Comparison, CurvePoint, Experiment, Found, Row, SPLITS_OF_LONG_CELLS, SimilarityRow,
-    find_set, set_facts,
-};
+use super::run::is_long;
+use super::similarity::SimilarityRow;
+use super::{BenchError, Block, CellRow, Comparison, CurvePoint, Experiment, Found, Row, find_set, set_facts};
 use crate::report::{self, Cell, Chart, Line, Mark, MethodRow, Ours, Paper, SetColumn, Spread};
 
 /// The table of an experiment.
-pub fn table(
+pub(super) fn table(
     experiment: &Experiment,
     rows: &[CellRow],
     comparisons: &[Comparison],
@@ -29,10 +28,20 @@ pub fn table(
     let sets = sets.collect::<Result<Vec<_>, BenchError>>()?;
     let block = |block: &Block| {
         let row = |row: &Row| {
-            let cell = |set: &SetColumn| Cell {
-                paper: paper.value(&block.name, &row.name, &set.name),
-                ours: ours(experiment, block, row, &set.name, rows, comparisons),
-                empty: experiment.reason(&row.name, &set.name).map(str::to_owned),
+            let cell = |set: &SetColumn| {
+                let own = (block.name.as_str(), row.name.as_str(), set.name.as_str());
+                let cells: Vec<&CellRow> = rows
+                    .iter()
+                    .filter(|each| (each.block.as_str(), each.method.as_str(), each.set.as_str()) == own)
+                    .collect();
+                let compared = comparisons
+                    .iter()
+                    .find(|each| (each.block.as_str(), each.method.as_str(), each.set.as_str()) == own);
+                Cell {
+                    paper: paper.value(&block.name, &row.name, &set.name),
+                    ours: ours(experiment, &cells, row, compared),
+                    empty: experiment.reason(&row.name, &set.name).map(str::to_owned),
+                }
             };
             MethodRow { name: row.name.clone(), label: row.label.clone(), cells: sets.iter().map(cell).collect() }
         };
@@ -71,28 +80,28 @@ impl Reference {
     }
 }
 
-fn ours(
-    experiment: &Experiment,
-    block: &Block,
-    row: &Row,
-    set: &str,
-    rows: &[CellRow],
-    comparisons: &[Comparison],
-) -> Option<Ours> {
-    let is_cell = |each: &&CellRow| each.block == block.name && each.method == row.name && each.set == set;
-    let cells: Vec<&CellRow> = rows.iter().filter(is_cell).collect();
+/// What our rows say of a cell, and why there are none or fewer.
+fn ours(experiment: &Experiment, cells: &[&CellRow], row: &Row, compared: Option<&Comparison>) -> Option<Ours> {
     let column = |pick: fn(&CellRow) -> Option<f64>| cells.iter().copied().filter_map(pick).collect::<Vec<_>>();
     let mean_of = |pick: fn(&CellRow) -> Option<f64>| mean(&column(pick));
-    let compared =
-        comparisons.iter().find(|each| each.block == block.name && each.method == row.name && each.set == set);
-    let few = (cells.len() as u64) < experiment.seeds;
-    let long = cells.len() as u64 == SPLITS_OF_LONG_CELLS && 10.0 * mean_of(|cell| Some(cell.seconds))? > 3600.0;
-    let splits =
-        few.then(|| format!("{} splits{}", cells.len(), if long { ": ten would take more than an hour" } else { "" }));
-    let notes: Vec<String> = splits.into_iter().chain(row.note.clone()).collect();
+    let auc = column(|cell| cell.auc);
+    let astray = cells.len() - auc.len();
+    let splits = match auc.len() {
+        count if count as u64 >= experiment.seeds => None,
+        _ if is_long(cells.iter().copied()) => Some("three splits: ten would take more than an hour".to_owned()),
+        1 => Some("one split".to_owned()),
+        count => Some(format!("{count} splits")),
+    };
+    let notes = [
+        splits,
+        (astray > 0).then(|| format!("training went astray on {astray} splits")),
+        cells.iter().any(|cell| !cell.searched).then(|| "settings were not searched".to_owned()),
+        row.note.clone(),
+    ];
+    let notes: Vec<String> = notes.into_iter().flatten().collect();
     Some(Ours {
-        seeds: cells.len(),
-        auc: spread(&column(|cell| cell.auc))?,
+        seeds: auc.len(),
+        auc: spread(&auc)?,
         ap: spread(&column(|cell| cell.ap))?,
         prevalence: mean_of(|cell| cell.prevalence)?,
         mrr: spread(&column(|cell| cell.mrr)),
@@ -123,19 +132,25 @@ fn spread(values: &[f64]) -> Option<Spread> {
     Some(Spread { mean, sd })
 }
 
+/// The points of one cell. Where it was run more than once, the last run counts, which begins where steps begin anew.
+fn curve(points: &[CurvePoint], (block, row, set): (&str, &str, &str)) -> Vec<(f64, f64)> {
+    let mut line: Vec<(f64, f64)> = Vec::new();
+    for point in points.iter().filter(|point| point.block == block && point.method == row && point.set == set) {
+        if line.last().is_some_and(|last| last.0 >= point.step as f64) {
+            line.clear();
+        }
+        line.push((point.step as f64, point.auc));
+    }
+    line
+}
+
 /// Validation over steps on the first split, a chart for each block and set.
-pub fn curves(experiment: &Experiment, points: &[CurvePoint]) -> Vec<Chart> {
+pub(super) fn curves(experiment: &Experiment, points: &[CurvePoint]) -> Vec<Chart> {
     let mut charts = Vec::new();
     for block in &experiment.blocks {
         for set in &experiment.sets {
-            let line = |row: &Row| Line {
-                label: row.label.clone(),
-                points: points
-                    .iter()
-                    .filter(|point| point.block == block.name && point.method == row.name && point.set == *set)
-                    .map(|point| (point.step as f64, point.auc))
-                    .collect(),
-            };
+            let line =
+                |row: &Row| Line { label: row.label.clone(), points: curve(points, (&block.name, &row.name, set)) };
             let lines: Vec<Line> = experiment.rows.iter().map(line).filter(|line| !line.points.is_empty()).collect();
             if let (false, Ok(facts)) = (lines.is_empty(), set_facts(set)) {
                 charts.push(Chart {
@@ -152,7 +167,7 @@ pub fn curves(experiment: &Experiment, points: &[CurvePoint]) -> Vec<Chart> {
 }
 
 /// Mean cosines by distance, a chart for each kind of embedding.
-pub fn similarity_charts(experiment: &Experiment, rows: &[SimilarityRow]) -> Vec<Chart> {
+pub(super) fn similarity_charts(experiment: &Experiment, rows: &[SimilarityRow]) -> Vec<Chart> {
     let Some(wanted) = &experiment.similarity else { return Vec::new() };
     let chart = |(side, of): (&str, &str)| Chart {
         name: format!("similarity-{side}"),

@@ -10,12 +10,14 @@ use coldlink::split::Split;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::fit::{FitError, Look, search};
+use super::data::check_folder;
+use super::fit::{FitError, Look, Task};
+use super::folder::{held, write};
 use super::parallel::{Workers, lock};
 use super::rows::Log;
-use super::settings::{configuration_hash, one_line};
+use super::settings::{Ready, one_line};
 use super::{BenchError, Block, Experiment, Found, Row, Wanted, find_set};
-use crate::method::MethodError;
+use crate::method::{MethodError, flat};
 
 /// The split whose validation pairs settings are chosen on.
 const SPLIT: u64 = 0;
@@ -45,16 +47,23 @@ pub struct TrialRow {
 
 /// What goes on in a search.
 pub enum TuneEvent<'a> {
-    /// A trial of so many is begun.
-    Begun(&'a Block, &'a Row, &'a str, usize, usize),
-    /// Something in the trial under way.
-    Look(Look),
+    /// A trial is begun; so many are finished, and so many left with this one.
+    Begun {
+        /// Which.
+        trial: &'a Trial<'a>,
+        /// Finished now or before.
+        done: usize,
+        /// Still to make, this one included.
+        left: usize,
+    },
+    /// Something in a trial under way.
+    Look(&'a Trial<'a>, Look),
     /// A trial is over.
     Ended(&'a TrialRow),
 }
 
 /// All points of a grid. A key is a setting, or several joined by `+` that share a value.
-pub fn grid(path: &Path) -> Result<Vec<Table>, BenchError> {
+fn grid(path: &Path) -> Result<Vec<Table>, BenchError> {
     let refuse = |message: &str| BenchError::File {
         path: path.to_owned(),
         message: message.to_owned(),
@@ -82,30 +91,21 @@ pub fn grid(path: &Path) -> Result<Vec<Table>, BenchError> {
     Ok(points)
 }
 
-/// Nested tables as dotted keys.
-fn flat(table: &Table, prefix: &str) -> Vec<(String, Value)> {
-    let entry = |(key, value): (&String, &Value)| match value {
-        Value::Table(inner) => flat(inner, &format!("{prefix}{key}.")),
-        value => vec![(format!("{prefix}{key}"), value.clone())],
-    };
-    table.iter().flat_map(entry).collect()
-}
-
 /// A point of a row's space on one set.
-struct Trial<'e> {
-    block: &'e Block,
-    row: &'e Row,
-    set: &'e str,
+pub struct Trial<'e> {
+    /// In which block.
+    pub block: &'e Block,
+    /// Of which row.
+    pub row: &'e Row,
+    /// On which set.
+    pub set: &'e str,
     point: Table,
-    settings: Table,
-    configuration: String,
-    /// Its place in the grid, from 1, and the grid's size.
-    place: (usize, usize),
+    ready: Ready,
 }
 
 impl Trial<'_> {
     fn is(&self, row: &TrialRow) -> bool {
-        let own = (self.block.name.as_str(), self.row.name.as_str(), self.set, self.configuration.as_str());
+        let own = (self.block.name.as_str(), self.row.name.as_str(), self.set, self.ready.configuration.as_str());
         own == (row.block.as_str(), row.method.as_str(), row.set.as_str(), row.configuration.as_str())
     }
 
@@ -114,7 +114,15 @@ impl Trial<'_> {
     }
 }
 
-/// Tries every point of each row's space on each set, and keeps the winners. Trials that were made before are not made again.
+/// What all workers share.
+struct Shared {
+    log: Log,
+    known: Vec<TrialRow>,
+    opened: Opened,
+}
+
+/// Tries every point of each row's space on each set, and keeps the winner of each grid that is complete. Trials that were made
+/// before are not made again.
 pub fn tune(
     experiment: &Experiment,
     data: &Path,
@@ -123,32 +131,35 @@ pub fn tune(
     observe: &mut (dyn FnMut(TuneEvent<'_>) + Send),
 ) -> Result<(), BenchError> {
     wanted.check(experiment)?;
+    check_folder(data)?;
     check_spaces(experiment)?;
-    let folder = experiment.folder.join("tuned").join(&experiment.name);
+    let folder = experiment.folder.join("tuned").join(&experiment.tuned);
     fs::create_dir_all(&folder).map_err(|source| BenchError::io("write", &folder, source))?;
+    let _lock = held(&folder)?;
     let (log, known) = Log::open::<TrialRow>(&folder.join("trials.csv"))?;
     let trials = trials(experiment, data, wanted)?;
+    for trial in &trials {
+        keep_winner(experiment, trial, &trials, &known)?;
+    }
     let open: Vec<&Trial<'_>> = trials.iter().filter(|trial| !known.iter().any(|row| trial.is(row))).collect();
-    let shared = Mutex::new((log, known, None));
+    let before = trials.len() - open.len();
+    let shared = Mutex::new(Shared { log, known, opened: None });
     let observe = Mutex::new(observe);
     workers.each(open.len(), |place| {
         let trial = open[place];
-        lock(&observe)(TuneEvent::Begun(trial.block, trial.row, trial.set, trial.place.0, trial.place.1));
-        let (dataset, split) = opened(&mut lock(&shared).2, trial, data)?;
-        let row = try_out(trial, &dataset, &split, &mut |look| lock(&observe)(TuneEvent::Look(look)))?;
+        let (dataset, split) = {
+            let mut shared = lock(&shared);
+            let done = shared.known.len().min(before + place);
+            lock(&observe)(TuneEvent::Begun { trial, done, left: trials.len() - done });
+            opened(&mut shared.opened, trial, data)?
+        };
+        let row = try_out(trial, &dataset, &split, &mut |look| lock(&observe)(TuneEvent::Look(trial, look)))?;
         let mut shared = lock(&shared);
-        shared.0.append(std::slice::from_ref(&row))?;
+        shared.log.append(std::slice::from_ref(&row))?;
         lock(&observe)(TuneEvent::Ended(&row));
-        shared.1.push(row);
-        Ok(())
-    })?;
-    let known = &lock(&shared).1;
-    for first in trials.iter().filter(|trial| trial.place.0 == 1) {
-        let found = |trial: &&Trial<'_>| Some((trial.point.clone(), known.iter().find(|row| trial.is(row))?.clone()));
-        let of_row: Vec<_> = trials.iter().filter(|trial| trial.is_beside(first)).collect();
-        keep_winner(experiment, first, &of_row.iter().filter_map(found).collect::<Vec<_>>())?;
-    }
-    Ok(())
+        shared.known.push(row);
+        keep_winner(experiment, trial, &trials, &shared.known)
+    })
 }
 
 /// All trials that can be made here.
@@ -162,13 +173,10 @@ fn trials<'e>(experiment: &'e Experiment, data: &Path, wanted: &Wanted) -> Resul
             let is_open = |row: &&Row| wanted.cell(block, row, set) && experiment.reason(&row.name, set).is_none();
             for row in experiment.rows.iter().filter(is_open) {
                 let Some(space) = &row.space else { continue };
-                let points = grid(&experiment.space_path(space))?;
-                let count = points.len();
-                trials.extend(points.into_iter().enumerate().map(|(place, point)| {
+                for point in grid(&experiment.space_path(space))? {
                     let settings: Table = point.clone().into_iter().chain(row.settings.clone()).collect();
-                    let configuration = configuration_hash(row.method.name, &settings);
-                    Trial { block, row, set, point, settings, configuration, place: (place + 1, count) }
-                }));
+                    trials.push(Trial { block, row, set, point, ready: Ready::new(row, settings, true)? });
+                }
             }
         }
     }
@@ -201,10 +209,9 @@ fn try_out(
     split: &Split,
     observe: &mut dyn FnMut(Look),
 ) -> Result<TrialRow, BenchError> {
-    let method = trial.row.method.with(&trial.settings)?;
     let started = Instant::now();
-    let view = split.search(&dataset.attributes);
-    let best = match search(&*method, view, split.validation(), SPLIT, observe) {
+    let task = Task { method: &*trial.ready.method, split, attributes: &dataset.attributes, seed: SPLIT };
+    let best = match task.search(observe) {
         Ok(searched) => searched.best(),
         // Settings that cannot be trained with lose.
         Err(FitError::Diverged { .. }) => None,
@@ -219,7 +226,7 @@ fn try_out(
         ap: best.map_or(0.0, |best| best.ap),
         steps: best.map_or(0, |best| best.step),
         seconds: started.elapsed().as_secs_f64(),
-        configuration: trial.configuration.clone(),
+        configuration: trial.ready.configuration.clone(),
     })
 }
 
@@ -236,47 +243,52 @@ fn check_spaces(experiment: &Experiment) -> Result<(), BenchError> {
         let Some(space) = &row.space else { continue };
         let path = experiment.space_path(space);
         let points = grid(&path)?;
-        if let Some(point) = points.first() {
+        for point in &points {
             let named = |error: MethodError| BenchError::File {
                 path: path.clone(),
                 message: error.to_string(),
                 hint: error.hint().unwrap_or_default(),
             };
-            row.method.with(point).map_err(named)?;
+            row.method.with(&point.clone().into_iter().chain(row.settings.clone()).collect()).map_err(named)?;
         }
         sizes.push((space.clone(), points.len()));
     }
     let different = sizes.iter().find(|(_, size)| Some(size) != sizes.first().map(|(_, first)| first));
-    match (different, sizes.first()) {
+    match (different.filter(|_| experiment.equal_trials), sizes.first()) {
         (Some((space, size)), Some((first, count))) => Err(BenchError::File {
             path: experiment.space_path(space),
             message: format!("has {size} points, but `{first}` has {count}"),
-            hint: "every method gets the same number of trials".to_owned(),
+            hint: "every row gets the same number of trials, unless the experiment says `equal_trials = false`"
+                .to_owned(),
         }),
         _ => Ok(()),
     }
 }
 
-/// The first of the best trials by AUC + AP.
-fn keep_winner(experiment: &Experiment, of: &Trial<'_>, trials: &[(Table, TrialRow)]) -> Result<(), BenchError> {
-    let quality = |trial: &TrialRow| trial.auc + trial.ap;
-    let better = |best: &'_ (Table, TrialRow), next: &'_ (Table, TrialRow)| quality(&next.1) > quality(&best.1);
-    let Some(best) = trials.iter().reduce(|best, next| if better(best, next) { next } else { best }) else {
+/// Keeps the first of the best trials by AUC + AP, once all trials of a row on a set are made and one of them could be trained.
+fn keep_winner(
+    experiment: &Experiment,
+    of: &Trial<'_>,
+    trials: &[Trial<'_>],
+    known: &[TrialRow],
+) -> Result<(), BenchError> {
+    let beside = || trials.iter().filter(|trial| trial.is_beside(of));
+    let made: Vec<(&Trial<'_>, &TrialRow)> =
+        beside().filter_map(|trial| Some((trial, known.iter().find(|row| trial.is(row))?))).collect();
+    let quality = |row: &TrialRow| row.auc + row.ap;
+    let best = made.iter().copied().reduce(|best, next| if quality(next.1) > quality(best.1) { next } else { best });
+    let Some((trial, row)) = best.filter(|best| made.len() == beside().count() && best.1.auc > 0.0) else {
         return Ok(());
     };
-    let (point, trial) = best;
-    let path = experiment.tuned_path(of.block, of.row, of.set);
     let text = format!(
-        "# The best of {} trials on validation pairs of split {SPLIT}: AUC {:.4}, AP {:.4} after {} steps.\n{point}",
-        trials.len(),
-        trial.auc,
-        trial.ap,
-        trial.steps
+        "# The best of {} trials on validation pairs of split {SPLIT}: AUC {:.4}, AP {:.4} after {} steps.\n{}",
+        made.len(),
+        row.auc,
+        row.ap,
+        row.steps,
+        trial.point
     );
-    let beside = path.with_extension("partial");
-    fs::write(&beside, text)
-        .and_then(|()| fs::rename(&beside, &path))
-        .map_err(|source| BenchError::io("write", &path, source))
+    write(&experiment.tuned_path(of.block, of.row, of.set), &text)
 }
 
 #[cfg(test)]

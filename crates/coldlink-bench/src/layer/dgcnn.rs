@@ -69,14 +69,8 @@ impl Dgcnn {
     }
 
     /// One number for each graph of a batch, whose nodes stand one graph after the other.
-    pub fn forward(
-        &self,
-        x: &Input,
-        normalised: &Arc<Sparse>,
-        sizes: &[usize],
-        hidden_dropout: f32,
-        random: &mut impl Rng,
-    ) -> Tensor<1> {
+    pub fn forward(&self, x: &Input, graphs: &Graphs<'_>, hidden_dropout: f32, random: &mut impl Rng) -> Tensor<1> {
+        let Graphs { normalised, sizes } = *graphs;
         let mut x = x.clone();
         let mut channels = Vec::new();
         for layer in &self.graph {
@@ -95,6 +89,14 @@ impl Dgcnn {
         let hidden = activation::relu(self.hidden.forward(&Input::Dense(out.flatten(1, 2))));
         self.outcome.forward(&Input::Dense(dropout(hidden, hidden_dropout, random))).squeeze_dim(1)
     }
+}
+
+/// Graphs of a batch, put together into one.
+pub struct Graphs<'a> {
+    /// From [`super::normalised`], of all of them.
+    pub normalised: &'a Arc<Sparse>,
+    /// Nodes of each.
+    pub sizes: &'a [usize],
 }
 
 /// The first `kept` nodes of each graph by their last channel, highest first; rows of zeros where a graph has fewer.

@@ -13,7 +13,7 @@ mod position;
 mod sage;
 
 pub use dense::{Linear, Mlp, elu};
-pub use dgcnn::{Dgcnn, Shape as DgcnnShape, sort_pool};
+pub use dgcnn::{Dgcnn, Graphs, Shape as DgcnnShape, sort_pool};
 pub use features::{Features, Input, dropout};
 pub use gat::Gat;
 pub use gcn::Gcn;

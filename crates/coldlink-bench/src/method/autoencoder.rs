@@ -16,6 +16,7 @@ use super::loss::{inner_products, logistic_loss, pairs_of};
 use super::mlp::pairs_only;
 use super::optimiser::Trained;
 use super::scorer::OwnEmbeddings;
+use super::settings::{Checked, in_toml, is_share, wrong};
 use super::{Learner, Method, MethodError, Training};
 use crate::layer::{Attention, Features, Gat, Gcn, Gin, Initial, Input, Sage, dropout, elu, means, normalised, sums};
 use crate::tensor::{Sparse, rows};
@@ -63,14 +64,29 @@ impl Default for Autoencoder {
             heads: 4,
             scaling: Scaling::Unit,
             dropout: 0.0,
-            training: Training { steps: 300, validate_every: 10, patience: 10, learning_rate: 0.01 },
+            training: Training { steps: 600, validate_every: 10, patience: 10, learning_rate: 0.01 },
         }
+    }
+}
+
+impl Checked for Autoencoder {
+    fn wrong(&self) -> Option<&'static str> {
+        let divides = self.heads > 0 && self.hidden.is_multiple_of(self.heads);
+        wrong([
+            (self.width == 0 || self.hidden == 0, "`width` and `hidden` must be at least 1"),
+            (!divides, "`heads` must be at least 1 and divide `hidden`"),
+            (!is_share(self.dropout), "`dropout` must be at least 0 and below 1"),
+        ])
     }
 }
 
 impl Method for Autoencoder {
     fn training(&self) -> Training {
         self.training
+    }
+
+    fn settings(&self) -> String {
+        in_toml(self)
     }
 
     fn start<'a>(&self, view: TrainView<'a>, seed: u64) -> Result<Box<dyn Learner<'a> + 'a>, MethodError> {
@@ -154,14 +170,15 @@ impl Network {
         }
     }
 
-    pub fn forward(&self, x: &Input, links: &Links, share: f32, random: &mut impl Rng) -> Tensor<2> {
-        let x = x.clone().dropout(share, random);
+    /// A row for each node, with a share of the attributes and one of the hidden units set to zero.
+    pub fn forward(&self, x: &Input, links: &Links, shares: [f32; 2], random: &mut impl Rng) -> Tensor<2> {
+        let x = x.clone().dropout(shares[0], random);
         let hidden = self.first.forward(&x, links);
         let hidden = match links {
             Links::Attention(_) => elu(hidden),
             Links::Matrix(_) => activation::relu(hidden),
         };
-        self.second.forward(&Input::Dense(dropout(hidden, share, random)), links)
+        self.second.forward(&Input::Dense(dropout(hidden, shares[1], random)), links)
     }
 }
 
@@ -180,14 +197,14 @@ impl<'a> Learner<'a> for AutoencoderLearner<'a> {
     fn step(&mut self) -> f64 {
         let batch = self.sampler.draw(self.step, &mut self.places);
         let random = &mut stream(self.seed, Purpose::Dropout, self.step, 0);
-        let z = self.trained.module().forward(&self.x, &self.links, self.dropout, random);
+        let z = self.trained.module().forward(&self.x, &self.links, [self.dropout; 2], random);
         self.step += 1;
         self.trained.update(logistic_loss(inner_products(&z, &z, &pairs_of(&batch)), batch.linked))
     }
 
     fn scorer(&self) -> Box<dyn Scorer + 'a> {
         let random = &mut stream(0, Purpose::Dropout, 0, 0);
-        let z = self.trained.module().forward(&self.x, &self.links, 0.0, random);
+        let z = self.trained.module().forward(&self.x, &self.links, [0.0; 2], random);
         Box::new(OwnEmbeddings::inner_product(rows(z)))
     }
 

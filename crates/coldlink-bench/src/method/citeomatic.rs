@@ -5,7 +5,7 @@ use burn::tensor::{Tensor, activation};
 use coldlink::config::Scaling;
 use coldlink::evaluate::Scorer;
 use coldlink::graph::{Graph, NodeId};
-use coldlink::sample::{Purpose, SampleError, stream};
+use coldlink::sample::{Purpose, stream};
 use coldlink::split::TrainView;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -13,11 +13,13 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::loss::{inner_products, unit_rows};
+use super::mlp::check_pairs;
 use super::optimiser::Trained;
 use super::scorer::OwnEmbeddings;
+use super::settings::{Checked, in_toml, is_share, wrong};
 use super::{Learner, Method, MethodError, Training};
 use crate::layer::{Features, Initial, Input};
-use crate::tensor::{Sparse, numbers, product, rows};
+use crate::tensor::{numbers, pick, rows};
 
 /// Citeomatic's content encoder with its settings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -51,7 +53,7 @@ impl Default for Citeomatic {
             batch: 256,
             nearest: 10,
             refresh: 50,
-            training: Training { steps: 1500, validate_every: 25, patience: 12, learning_rate: 0.01 },
+            training: Training { steps: 3000, validate_every: 50, patience: 6, learning_rate: 0.01 },
         }
     }
 }
@@ -78,18 +80,30 @@ impl Bag {
     }
 }
 
+impl Checked for Citeomatic {
+    fn wrong(&self) -> Option<&'static str> {
+        let fine = self.width > 0 && self.batch > 0 && self.nearest > 0 && self.refresh > 0;
+        wrong([
+            (!fine, "`width`, `batch`, `nearest` and `refresh` must be at least 1"),
+            (!is_share(self.attribute_dropout), "`attribute_dropout` must be at least 0 and below 1"),
+        ])
+    }
+}
+
 impl Method for Citeomatic {
     fn training(&self) -> Training {
         self.training
     }
 
+    fn settings(&self) -> String {
+        in_toml(self)
+    }
+
     fn start<'a>(&self, view: TrainView<'a>, seed: u64) -> Result<Box<dyn Learner<'a> + 'a>, MethodError> {
         let features = Features::new(view.attributes(), self.scaling);
         let bag = Bag::new(features.width(), self.width, &mut Initial::new(seed));
+        check_pairs(view)?;
         let seen = view.seen();
-        if seen.is_empty() {
-            return Err(SampleError::NoLinks.into());
-        }
         let trained = Trained::new(bag, self.training.learning_rate);
         let settings = self.clone();
         let embedded = None;
@@ -152,7 +166,7 @@ impl CiteomaticLearner<'_> {
     fn similarities(&self, queries: &[u32], sample: &[u32]) -> Vec<f32> {
         let embedded = |places: &[u32]| {
             let all = self.embedded.clone().unwrap_or_else(|| unreachable!("nodes are embedded at the first step"));
-            product(&Sparse::selection(self.seen.len(), places), all)
+            pick(all, places)
         };
         numbers(embedded(queries).matmul(embedded(sample).transpose()))
     }
@@ -209,6 +223,10 @@ impl<'a> Learner<'a> for CiteomaticLearner<'a> {
             self.embed_seen();
         }
         let triplets = self.triplets();
+        self.step += 1;
+        if triplets.is_empty() {
+            return 0.0;
+        }
         let mut nodes: Vec<NodeId> =
             triplets.iter().flat_map(|each| [each.query, each.linked, each.unlinked]).collect();
         nodes.sort_unstable();
@@ -220,7 +238,6 @@ impl<'a> Learner<'a> for CiteomaticLearner<'a> {
         let x = self.features.of(&nodes).dropout(self.settings.attribute_dropout, random);
         let z = self.trained.module().forward(&x);
         let gap = inner_products(&z, &z, &unlinked) - inner_products(&z, &z, &linked);
-        self.step += 1;
         self.trained.update(activation::relu(gap + self.settings.margin).mean())
     }
 

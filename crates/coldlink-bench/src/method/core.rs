@@ -21,15 +21,24 @@ impl Method for Core {
         Training { steps, validate_every, patience: if patience == 0 { u32::MAX } else { patience }, learning_rate }
     }
 
+    fn settings(&self) -> String {
+        self.0.to_toml()
+    }
+
     fn start<'a>(&self, view: TrainView<'a>, seed: u64) -> Result<Box<dyn Learner<'a> + 'a>, MethodError> {
         Ok(Box::new(CoreLearner::new(&self.0, view, seed)?))
     }
 }
 
-/// Both embeddings of all nodes after as many steps as the settings say at the most.
-pub fn trained_embeddings(method: &Core, view: TrainView<'_>, seed: u64) -> Result<Embeddings, MethodError> {
+/// Both embeddings of all nodes after so many steps.
+pub fn trained_embeddings(
+    method: &Core,
+    view: TrainView<'_>,
+    seed: u64,
+    steps: u64,
+) -> Result<Embeddings, MethodError> {
     let mut learner = CoreLearner::new(&method.0, view, seed)?;
-    learner.trainer.advance_to(method.0.steps);
+    learner.trainer.advance_to(steps);
     Ok(learner.embeddings())
 }
 

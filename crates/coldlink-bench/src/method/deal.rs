@@ -18,9 +18,10 @@ use super::autoencoder::{Links, Network};
 use super::loss::{constant, inner_products, softplus, unit_rows};
 use super::optimiser::Trained;
 use super::scorer::OwnEmbeddings;
+use super::settings::{Checked, in_toml, wrong};
 use super::{Autoencoder, Encoder, Learner, Method, MethodError, Training};
 use crate::layer::{Features, Initial, Input, Mlp, normalised};
-use crate::tensor::{Sparse, product, rows};
+use crate::tensor::{Sparse, pick, product, rows};
 
 /// What z_s comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,7 +88,7 @@ impl Default for DealVariant {
             lambda,
             batch: BatchSize::Share(0.5),
             linked_share,
-            training: Training { steps: 600, validate_every: 20, patience: 10, learning_rate: 0.01 },
+            training: Training { steps: 1500, validate_every: 20, patience: 10, learning_rate: 0.01 },
         }
     }
 }
@@ -98,10 +99,7 @@ impl DealVariant {
         let DealVariant { width, scaling, gamma, b, beta, alignment, theta, lambda, batch, linked_share, .. } = *self;
         let (gamma1, gamma2, b1, b2) = (gamma, gamma, b, b);
         let paper = Preset::Paper.config();
-        // Longer paths change α by less than a tenth and AUC by less than .001.
-        let distance_bound = 3;
-        let loss = Config { gamma1, gamma2, b1, b2, beta, distance_bound, alignment, theta, lambda, ..paper };
-        Config { width, scaling, batch, linked_share, ..loss }
+        Config { width, scaling, gamma1, gamma2, b1, b2, beta, alignment, theta, lambda, batch, linked_share, ..paper }
     }
 
     fn graph_layers(&self, encoder: Encoder) -> Autoencoder {
@@ -109,9 +107,29 @@ impl DealVariant {
     }
 }
 
+impl Checked for DealVariant {
+    fn wrong(&self) -> Option<&'static str> {
+        let graph_layers = self.attributes == AttributeSide::Gat;
+        let heads = Autoencoder::default().heads;
+        let config = Config { attribute_dropout: self.attribute_dropout, ..self.config() };
+        wrong([
+            (self.hidden == 0, "`hidden` must be at least 1"),
+            (
+                graph_layers && !self.hidden.is_multiple_of(heads),
+                "`hidden` must be a multiple of 4, the number of heads",
+            ),
+            (config.check().is_err(), "a setting is outside the range that `coldlink train --help` states"),
+        ])
+    }
+}
+
 impl Method for DealVariant {
     fn training(&self) -> Training {
         self.training
+    }
+
+    fn settings(&self) -> String {
+        in_toml(self)
     }
 
     fn start<'a>(&self, view: TrainView<'a>, seed: u64) -> Result<Box<dyn Learner<'a> + 'a>, MethodError> {
@@ -190,7 +208,7 @@ impl DealLearner<'_> {
     fn attributes(&self, nodes: Option<&[NodeId]>, share: f32, random: &mut impl Rng) -> Tensor<2> {
         match (&self.trained.module().attributes, &self.links) {
             (Attributes::Graph(network), Some(links)) => {
-                let z = network.forward(&self.x, links, share, random);
+                let z = network.forward(&self.x, links, [share, 0.0], random);
                 nodes.map_or_else(|| z.clone(), |nodes| pick(z.clone(), nodes))
             }
             (Attributes::Mlp(network), _) => {
@@ -200,10 +218,6 @@ impl DealLearner<'_> {
             _ => unreachable!("links are made for graph layers"),
         }
     }
-}
-
-fn pick(z: Tensor<2>, nodes: &[NodeId]) -> Tensor<2> {
-    product(&Sparse::selection(z.dims()[0], nodes), z)
 }
 
 impl<'a> Learner<'a> for DealLearner<'a> {

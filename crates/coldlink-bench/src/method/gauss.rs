@@ -6,17 +6,20 @@ use coldlink::config::Scaling;
 use coldlink::evaluate::Scorer;
 use coldlink::graph::{Graph, NodeId};
 use coldlink::kernel::Matrix;
-use coldlink::sample::{Purpose, SampleError, stream};
+use coldlink::sample::{Purpose, stream};
 use coldlink::split::TrainView;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::loss::pick_ends;
+use super::mlp::check_pairs;
 use super::optimiser::Trained;
+use super::settings::{Checked, in_toml, is_share, wrong};
 use super::{Learner, Method, MethodError, Training};
 use crate::layer::{Features, Initial, Input, Linear, elu};
-use crate::tensor::{Sparse, product, rows};
+use crate::tensor::rows;
 
 /// Graph2Gauss with its settings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -47,7 +50,7 @@ impl Default for Gauss {
             attribute_dropout: 0.5,
             hops: 2,
             batch: 512,
-            training: Training { steps: 1000, validate_every: 25, patience: 12, learning_rate: 0.001 },
+            training: Training { steps: 2000, validate_every: 25, patience: 8, learning_rate: 0.001 },
         }
     }
 }
@@ -82,15 +85,21 @@ const LEAST: f64 = 1e-6;
 
 /// E_ij = KL(N_j ‖ N_i) of each pair of places (i, j).
 pub fn energies(mean: &Tensor<2>, variance: &Tensor<2>, places: &[[u32; 2]]) -> Tensor<1> {
-    let side = |z: &Tensor<2>, end: usize| {
-        let list: Vec<u32> = places.iter().map(|ends| ends[end]).collect();
-        product(&Sparse::selection(z.dims()[0], &list), z.clone())
-    };
-    let [of_i, of_j] = [0, 1].map(|end| side(variance, end));
-    let apart = (side(mean, 0) - side(mean, 1)).square();
+    let [of_i, of_j] = [0, 1].map(|end| pick_ends(variance, places, end));
+    let apart = (pick_ends(mean, places, 0) - pick_ends(mean, places, 1)).square();
     let ratio = of_j / of_i.clone();
     let terms = ratio.clone() + apart / of_i - ratio.log() - 1.0;
     terms.sum_dim(1).squeeze_dim::<1>(1) * 0.5
+}
+
+impl Checked for Gauss {
+    fn wrong(&self) -> Option<&'static str> {
+        let fine = self.width > 0 && self.hidden > 0 && self.hops > 0 && self.batch > 0;
+        wrong([
+            (!fine, "`width`, `hidden`, `hops` and `batch` must be at least 1"),
+            (!is_share(self.attribute_dropout), "`attribute_dropout` must be at least 0 and below 1"),
+        ])
+    }
 }
 
 impl Method for Gauss {
@@ -98,13 +107,15 @@ impl Method for Gauss {
         self.training
     }
 
+    fn settings(&self) -> String {
+        in_toml(self)
+    }
+
     fn start<'a>(&self, view: TrainView<'a>, seed: u64) -> Result<Box<dyn Learner<'a> + 'a>, MethodError> {
         let features = Features::new(view.attributes(), self.scaling);
         let network = Gaussian::new(features.width(), self.hidden, self.width, &mut Initial::new(seed));
+        check_pairs(view)?;
         let seen = view.seen();
-        if seen.is_empty() {
-            return Err(SampleError::NoLinks.into());
-        }
         let hops = seen.par_iter().map(|&node| Hops::around(view.graph(), node, self.hops)).collect();
         let trained = Trained::new(network, self.training.learning_rate);
         let (settings, nodes) = (self.clone(), view.graph().nodes());
@@ -182,6 +193,10 @@ impl GaussLearner {
 impl<'a> Learner<'a> for GaussLearner {
     fn step(&mut self) -> f64 {
         let triplets = self.triplets();
+        self.step += 1;
+        if triplets.is_empty() {
+            return 0.0;
+        }
         let mut nodes = triplets.as_flattened().to_vec();
         nodes.sort_unstable();
         nodes.dedup();
@@ -193,7 +208,6 @@ impl<'a> Learner<'a> for GaussLearner {
         let [mean, variance] = self.trained.module().forward(&x);
         let pull = energies(&mean, &variance, &near).square();
         let push = (-energies(&mean, &variance, &far)).exp();
-        self.step += 1;
         self.trained.update((pull + push).mean())
     }
 
@@ -253,5 +267,33 @@ impl Scorer for Energies {
         for (out, &candidate) in out.iter_mut().zip(candidates) {
             *out = self.score(source, candidate);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::{device, from_matrix};
+
+    #[test]
+    fn nodes_are_sorted_by_their_distance() {
+        let graph = Graph::from_links(7, [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (5, 6)]);
+        let hops = Hops::around(&graph, 0, 2);
+        assert_eq!(hops.at, [vec![1, 2], vec![3]]);
+        assert!(hops.holds(3) && !hops.holds(4) && !hops.holds(5));
+        assert_eq!(Hops::around(&graph, 5, 2).at, [vec![6], vec![]]);
+    }
+
+    #[test]
+    fn a_score_is_the_negated_mean_of_both_directions_energies() {
+        let mean = Matrix::from_fn(3, 4, |row, column| (row * 3 + column * 2) as f32 / 7.0 - 0.5);
+        let variance = Matrix::from_fn(3, 4, |row, column| 0.3 + (row + column) as f32 / 5.0);
+        let of = |pair| {
+            let [mean, variance] = [&mean, &variance].map(|matrix| from_matrix(matrix, &device()));
+            energies(&mean, &variance, &[pair]).into_scalar::<f32>()
+        };
+        let expected = -0.5 * (of([0, 2]) + of([2, 0]));
+        let scorer = Energies::new(mean.clone(), variance.clone());
+        assert!((scorer.score(0, 2) - expected).abs() < 1e-5 && scorer.score(0, 2) == scorer.score(2, 0));
     }
 }

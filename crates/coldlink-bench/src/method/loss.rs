@@ -3,7 +3,7 @@
 use burn::tensor::{Tensor, TensorData, activation};
 use coldlink::sample::Batch;
 
-use crate::tensor::{Sparse, device, product};
+use crate::tensor::{device, pick};
 
 /// log(1 + eˣ) without overflow.
 pub(super) fn softplus(x: Tensor<1>) -> Tensor<1> {
@@ -12,17 +12,20 @@ pub(super) fn softplus(x: Tensor<1>) -> Tensor<1> {
 
 /// Inner products of rows of `a` with rows of `b`, at the given places.
 pub(super) fn inner_products(a: &Tensor<2>, b: &Tensor<2>, places: &[[u32; 2]]) -> Tensor<1> {
-    let side = |z: &Tensor<2>, end: usize| {
-        let rows: Vec<u32> = places.iter().map(|ends| ends[end]).collect();
-        product(&Sparse::selection(z.dims()[0], &rows), z.clone())
-    };
-    (side(a, 0) * side(b, 1)).sum_dim(1).squeeze_dim(1)
+    (pick_ends(a, places, 0) * pick_ends(b, places, 1)).sum_dim(1).squeeze_dim(1)
 }
 
-/// Rows of length 1, but for a millionth; a row of zeros stays one.
+/// The rows of one end of each pair of places.
+pub(super) fn pick_ends(z: &Tensor<2>, places: &[[u32; 2]], end: usize) -> Tensor<2> {
+    pick(z.clone(), &places.iter().map(|ends| ends[end]).collect::<Vec<_>>())
+}
+
+/// Rows of length 1; a row of zeros stays one, and its gradient is zero.
 pub(super) fn unit_rows(z: Tensor<2>) -> Tensor<2> {
-    let length = (z.clone().square().sum_dim(1) + 1e-12).sqrt();
-    z / length
+    let squares = z.clone().square().sum_dim(1);
+    let mask: Tensor<2> = squares.clone().greater_elem(0.0).float().cast(z.dtype());
+    let length = (squares + (-mask.clone() + 1.0)).sqrt();
+    z * (mask / length)
 }
 
 /// −log of the logistic function of linked pairs' scores and of the negated scores of unlinked ones, on average; linked

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::loss::{inner_products, logistic_loss};
 use super::optimiser::Trained;
 use super::scorer::OwnEmbeddings;
+use super::settings::{Checked, in_toml, is_share, wrong};
 use super::{Learner, Method, MethodError, Training};
 use crate::layer::{Features, Initial, Mlp};
 use crate::tensor::rows;
@@ -46,14 +47,30 @@ impl Default for MlpMethod {
             hidden_dropout: 0.0,
             batch: 1024,
             linked_share: 0.4,
-            training: Training { steps: 1000, validate_every: 25, patience: 12, learning_rate: 0.01 },
+            training: Training { steps: 2000, validate_every: 25, patience: 12, learning_rate: 0.01 },
         }
+    }
+}
+
+impl Checked for MlpMethod {
+    fn wrong(&self) -> Option<&'static str> {
+        let shares = [self.attribute_dropout, self.hidden_dropout];
+        let inside = self.linked_share > 0.0 && self.linked_share < 1.0;
+        wrong([
+            (self.width == 0 || self.hidden.contains(&0), "`width` and all of `hidden` must be at least 1"),
+            (!shares.into_iter().all(is_share), "dropouts must be at least 0 and below 1"),
+            (self.batch < 2 || !inside, "`batch` must be at least 2, and `linked_share` between 0 and 1"),
+        ])
     }
 }
 
 impl Method for MlpMethod {
     fn training(&self) -> Training {
         self.training
+    }
+
+    fn settings(&self) -> String {
+        in_toml(self)
     }
 
     fn start<'a>(&self, view: TrainView<'a>, seed: u64) -> Result<Box<dyn Learner<'a> + 'a>, MethodError> {
@@ -70,6 +87,12 @@ impl Method for MlpMethod {
 /// Settings for a sampler of linked and unlinked pairs, all of the same weight.
 pub(super) fn pairs_only(batch: BatchSize, linked_share: f64) -> Config {
     Config { batch, linked_share, beta: 0.0, ..Preset::Paper.config() }
+}
+
+/// Refuses a view that has no link, or no pair without one.
+pub(super) fn check_pairs(view: TrainView<'_>) -> Result<(), MethodError> {
+    Sampler::new(view, &pairs_only(BatchSize::Pairs(2), 0.5), 0)?;
+    Ok(())
 }
 
 struct MlpLearner<'a> {

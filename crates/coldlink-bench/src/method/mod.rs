@@ -24,9 +24,10 @@ pub use core::{Core, trained_embeddings};
 pub use deal::{AttributeSide, DealVariant, StructureSide, deal_losses};
 pub use gauss::{Gauss, Gaussian, energies};
 pub use mlp::MlpMethod;
-pub use pgnn::{Pgnn, anchor_sets};
+pub use pgnn::Pgnn;
 pub use registry::{METHODS, Registered, Task, find};
-pub use seal::{Seal, Subgraph, double_radius_labels};
+pub use seal::{Seal, double_radius_labels};
+pub(crate) use settings::flat;
 pub use settings::{MethodError, Training};
 pub use trivial::Trivial;
 
@@ -37,6 +38,9 @@ use coldlink::split::TrainView;
 pub trait Method: Send + Sync {
     /// How long it is trained, and how often it is looked at.
     fn training(&self) -> Training;
+
+    /// All of its settings, in TOML.
+    fn settings(&self) -> String;
 
     /// First weights, and whatever else is made before the first step.
     fn start<'a>(&self, view: TrainView<'a>, seed: u64) -> Result<Box<dyn Learner<'a> + 'a>, MethodError>;

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 use burn::module::Module;
-use burn::tensor::{Tensor, activation};
+use burn::tensor::Tensor;
 use coldlink::config::{BatchSize, Scaling};
 use coldlink::evaluate::Scorer;
 use coldlink::graph::{Graph, NodeId};
 use coldlink::sample::{Purpose, Sampler, stream};
 use coldlink::split::TrainView;
-use rand::RngExt;
+use rand::seq::index::sample;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,7 @@ use super::loss::{inner_products, logistic_loss, pairs_of, unit_rows};
 use super::mlp::pairs_only;
 use super::optimiser::Trained;
 use super::scorer::OwnEmbeddings;
+use super::settings::{Checked, in_toml, wrong};
 use super::{Learner, Method, MethodError, Training};
 use crate::layer::{Features, Initial, Input, Linear, Position, Sets};
 use crate::tensor::rows;
@@ -47,14 +48,27 @@ impl Default for Pgnn {
             distance_bound: 2,
             redraw: 10,
             scaling: Scaling::Unit,
-            training: Training { steps: 200, validate_every: 10, patience: 8, learning_rate: 0.01 },
+            training: Training { steps: 400, validate_every: 10, patience: 8, learning_rate: 0.01 },
         }
+    }
+}
+
+impl Checked for Pgnn {
+    fn wrong(&self) -> Option<&'static str> {
+        wrong([
+            (self.hidden == 0 || self.redraw == 0, "`hidden` and `redraw` must be at least 1"),
+            (!(self.copies > 0.0 && self.copies <= 4.0), "`copies` must be above 0 and at most 4"),
+        ])
     }
 }
 
 impl Method for Pgnn {
     fn training(&self) -> Training {
         self.training
+    }
+
+    fn settings(&self) -> String {
+        in_toml(self)
     }
 
     fn start<'a>(&self, view: TrainView<'a>, seed: u64) -> Result<Box<dyn Learner<'a> + 'a>, MethodError> {
@@ -71,7 +85,7 @@ impl Method for Pgnn {
             settings: self.clone(),
             x: features.all(),
             graph: view.graph(),
-            sets: anchor_sets(view.graph(), self.copies, self.distance_bound, seed),
+            sets: self.anchor_sets(view.graph(), seed, 0),
             sampler,
             places: vec![0; view.graph().nodes()],
             trained: Trained::new(network, self.training.learning_rate),
@@ -92,7 +106,8 @@ struct Network {
 impl Network {
     fn forward(&self, x: &Input, sets: &Sets) -> Tensor<2> {
         let (_, hidden) = self.first.forward(self.input.forward(x), sets);
-        let (places, _) = self.second.forward(activation::relu(hidden), sets);
+        // A mean of rectified messages is not negative, so no unit stands between the layers.
+        let (places, _) = self.second.forward(hidden, sets);
         unit_rows(places)
     }
 }
@@ -111,9 +126,8 @@ struct PgnnLearner<'a> {
 
 impl<'a> Learner<'a> for PgnnLearner<'a> {
     fn step(&mut self) -> f64 {
-        let Pgnn { copies, distance_bound, redraw, .. } = self.settings;
-        if self.step > 0 && self.step.is_multiple_of(redraw) {
-            self.sets = anchor_sets(self.graph, copies, distance_bound, self.seed ^ self.step);
+        if self.step > 0 && self.step.is_multiple_of(self.settings.redraw) {
+            self.sets = self.settings.anchor_sets(self.graph, self.seed, self.step);
         }
         let batch = self.sampler.draw(self.step, &mut self.places);
         let z = self.trained.module().forward(&self.x, &self.sets);
@@ -131,21 +145,22 @@ impl<'a> Learner<'a> for PgnnLearner<'a> {
     }
 }
 
-/// `copies` · log₂ n sets of each of the sizes n / 2, n / 4, …, and for each node and set the nearest anchor.
-pub fn anchor_sets(graph: &Graph, copies: f64, distance_bound: u32, seed: u64) -> Sets {
-    let nodes = graph.nodes();
-    let sizes = (nodes as f64).log2().floor().max(1.0) as u32;
-    let copies = (copies * f64::from(sizes)).floor().max(1.0) as u32;
-    let set = |index: u32| {
-        let random = &mut stream(seed, Purpose::Negatives, u64::from(index), 0);
-        let count = (nodes >> (index / copies + 1)).max(1);
-        (0..count).map(|_| random.random_range(0..nodes as NodeId)).collect::<Vec<_>>()
-    };
-    let count = sizes * copies;
-    let found: Vec<Vec<(u32, f32)>> =
-        (0..count).into_par_iter().map(|index| nearest(graph, &set(index), distance_bound)).collect();
-    let by_node: Vec<_> = (0..nodes).flat_map(|node| found.iter().map(move |set| set[node])).collect();
-    Sets::new(nodes, count as usize, &by_node)
+impl Pgnn {
+    /// `copies` · log₂ n sets of each of the sizes n / 2, n / 4, …, and for each node and set the nearest anchor.
+    fn anchor_sets(&self, graph: &Graph, seed: u64, step: u64) -> Sets {
+        let nodes = graph.nodes();
+        let sizes = (nodes as f64).log2().floor().max(1.0) as usize;
+        let copies = (self.copies * sizes as f64).floor().max(1.0) as usize;
+        let set = |index: usize| {
+            let random = &mut stream(seed, Purpose::Anchors, step, index as u64);
+            let count = (nodes >> (index / copies + 1)).max(1);
+            sample(random, nodes, count).into_iter().map(|node| node as NodeId).collect::<Vec<_>>()
+        };
+        let found: Vec<Vec<(u32, f32)>> =
+            (0..sizes * copies).into_par_iter().map(|index| nearest(graph, &set(index), self.distance_bound)).collect();
+        let by_node: Vec<_> = (0..nodes).flat_map(|node| found.iter().map(move |set| set[node])).collect();
+        Sets::new(nodes, found.len(), &by_node)
+    }
 }
 
 /// The nearest anchor of each node with 1 / (distance + 1); any anchor with 0 where none can be reached.

@@ -1,9 +1,10 @@
 //! All methods by name.
 
 use coldlink::config::Preset;
+use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use super::settings::read;
+use super::settings::{Checked, read};
 use super::{
     AttributeSide, Autoencoder, Citeomatic, Core, DealVariant, Encoder, Gauss, Method, MethodError, MlpMethod, Pgnn,
     Seal, StructureSide, Trivial,
@@ -56,7 +57,9 @@ pub fn find(name: &str) -> Result<&'static Registered, MethodError> {
 }
 
 fn core(preset: Preset, changes: &Table) -> Result<Box<dyn Method>, MethodError> {
-    Ok(Box::new(Core(preset.config().merged(&changes.to_string())?)))
+    let config = preset.config().merged(&changes.to_string())?;
+    config.check()?;
+    Ok(Box::new(Core(config)))
 }
 
 fn boxed<M: Method + 'static>(method: M) -> Box<dyn Method> {
@@ -206,7 +209,16 @@ pub const METHODS: &[Registered] = &[
     },
 ];
 
+#[derive(Serialize, Deserialize)]
+struct NoSettings {}
+
+impl Checked for NoSettings {
+    fn wrong(&self) -> Option<&'static str> {
+        None
+    }
+}
+
 /// There is nothing to set.
 fn trivial(name: &str, kind: Trivial, changes: &Table) -> Result<Box<dyn Method>, MethodError> {
-    read(name, &Table::new(), changes).map(|_| boxed(kind))
+    read(name, &NoSettings {}, changes).map(|_| boxed(kind))
 }

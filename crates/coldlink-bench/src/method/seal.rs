@@ -10,14 +10,16 @@ use coldlink::graph::{Attributes, Graph, NodeId};
 use coldlink::sample::{Purpose, Sampler, stream};
 use coldlink::split::TrainView;
 use rand::seq::SliceRandom;
+use rand::seq::index::sample;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::loss::{logistic_loss, pairs_of};
 use super::mlp::pairs_only;
 use super::optimiser::Trained;
+use super::settings::{Checked, in_toml, is_share, wrong};
 use super::{Learner, Method, MethodError, Training};
-use crate::layer::{Dgcnn, DgcnnShape, Initial, Input, normalised};
+use crate::layer::{Dgcnn, DgcnnShape, Graphs, Initial, Input, normalised};
 use crate::tensor::{Pattern, Sparse, numbers};
 
 /// SEAL with its settings.
@@ -65,17 +67,35 @@ const LABELS: usize = 64;
 /// The least number of nodes kept: below, the second convolution has nothing to slide over.
 const LEAST_KEPT: usize = 10;
 
+impl Checked for Seal {
+    fn wrong(&self) -> Option<&'static str> {
+        let counts = [self.hops, self.nodes_per_hop, self.links, self.channels, self.batch];
+        wrong([
+            (counts.contains(&0), "`hops`, `nodes_per_hop`, `links`, `channels` and `batch` must be at least 1"),
+            (!(0.0..=1.0).contains(&self.kept_share), "`kept_share` must be between 0 and 1"),
+            (!is_share(self.hidden_dropout), "`hidden_dropout` must be at least 0 and below 1"),
+        ])
+    }
+}
+
 impl Method for Seal {
     fn training(&self) -> Training {
         self.training
     }
 
+    fn settings(&self) -> String {
+        in_toml(self)
+    }
+
     fn start<'a>(&self, view: TrainView<'a>, seed: u64) -> Result<Box<dyn Learner<'a> + 'a>, MethodError> {
+        let around = Around { graph: view.graph(), attributes: view.attributes(), settings: self.clone(), seed };
         let links = self.links.min(view.graph().links());
         let sampler = Sampler::new(view, &pairs_only(BatchSize::Pairs(2 * links), 0.5), seed)?;
         let batch = sampler.draw(0, &mut vec![0; view.graph().nodes()]);
-        let around = Around { graph: view.graph(), attributes: view.attributes(), settings: self.clone(), seed };
-        let pairs = pairs_of(&batch);
+        let all: Vec<[NodeId; 2]> = view.graph().iter_links().map(|(a, b)| [a, b]).collect();
+        let chosen = sample(&mut stream(seed, Purpose::Order, 0, 1), all.len(), links);
+        let linked = chosen.into_iter().map(|link| all[link]);
+        let pairs: Vec<[NodeId; 2]> = linked.chain(pairs_of(&batch).split_off(batch.linked)).collect();
         let subgraphs: Vec<Subgraph> = pairs.par_iter().map(|&[a, b]| around.subgraph(a, b)).collect();
         let mut sizes: Vec<usize> = subgraphs.iter().map(|subgraph| subgraph.nodes.len()).collect();
         sizes.sort_unstable();
@@ -90,19 +110,19 @@ impl Method for Seal {
         let network = Dgcnn::new(shape, &mut Initial::new(seed));
         let trained = Trained::new(network, self.training.learning_rate);
         let order = Vec::new();
-        Ok(Box::new(SealLearner { around, subgraphs, linked: batch.linked, order, trained, seed, step: 0 }))
+        Ok(Box::new(SealLearner { around, subgraphs, linked: links, order, trained, seed, step: 0 }))
     }
 }
 
 /// The nodes around a pair, the links between them, and their labels.
 #[derive(Clone, Debug)]
-pub struct Subgraph {
+struct Subgraph {
     /// In the whole graph's numbering; the two ends come first.
-    pub nodes: Vec<NodeId>,
+    nodes: Vec<NodeId>,
     /// Between places in `nodes`; never the pair itself.
-    pub links: Vec<(u32, u32)>,
+    links: Vec<(u32, u32)>,
     /// See [`double_radius_labels`].
-    pub labels: Vec<u32>,
+    labels: Vec<u32>,
 }
 
 /// Looks up what is around pairs.
@@ -173,9 +193,10 @@ impl Around<'_> {
         (Input::Sparse(input), normalised(&graph), sizes)
     }
 
-    fn logits(&self, network: &Dgcnn, subgraphs: &[&Subgraph], share: f32, seed: u64) -> Tensor<1> {
+    fn logits(&self, network: &Dgcnn, subgraphs: &[&Subgraph], share: f32, step: u64) -> Tensor<1> {
         let (x, matrix, sizes) = self.batch(subgraphs);
-        network.forward(&x, &matrix, &sizes, share, &mut stream(seed, Purpose::Dropout, 0, 0))
+        let random = &mut stream(self.seed, Purpose::Dropout, step, 0);
+        network.forward(&x, &Graphs { normalised: &matrix, sizes: &sizes }, share, random)
     }
 }
 
@@ -232,7 +253,7 @@ impl SealLearner<'_> {
     fn draw(&mut self) -> Vec<usize> {
         if self.order.len() < self.around.settings.batch {
             self.order = (0..self.subgraphs.len()).collect();
-            self.order.shuffle(&mut stream(self.seed, Purpose::Pairs, self.step, 1));
+            self.order.shuffle(&mut stream(self.seed, Purpose::Order, self.step, 0));
         }
         let keep = self.order.len().saturating_sub(self.around.settings.batch);
         let mut drawn = self.order.split_off(keep);
@@ -247,7 +268,7 @@ impl<'a> Learner<'a> for SealLearner<'a> {
         let linked = drawn.partition_point(|&index| index < self.linked);
         let subgraphs: Vec<&Subgraph> = drawn.iter().map(|&index| &self.subgraphs[index]).collect();
         let share = self.around.settings.hidden_dropout;
-        let logits = self.around.logits(self.trained.module(), &subgraphs, share, self.seed ^ (self.step << 1));
+        let logits = self.around.logits(self.trained.module(), &subgraphs, share, self.step);
         self.step += 1;
         self.trained.update(logistic_loss(logits, linked))
     }
@@ -281,5 +302,29 @@ impl Scorer for SealScorer<'_> {
             numbers(self.around.logits(&self.network, &subgraphs.iter().collect::<Vec<_>>(), 0.0, 0))
         };
         pairs.par_chunks(PAIRS_PER_ROUND).flat_map_iter(score).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_link_that_is_asked_about_is_not_in_its_subgraph() {
+        let graph = Graph::from_links(5, [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4)]);
+        let attributes = Attributes::from_rows(1, &vec![vec![(0, 1.0)]; 5]).unwrap();
+        let around = Around { graph: &graph, attributes: &attributes, settings: Seal::default(), seed: 0 };
+        let subgraph = around.subgraph(0, 1);
+        assert_eq!((&subgraph.nodes[..], &subgraph.links[..]), (&[0, 1, 2][..], &[(0, 2), (1, 2)][..]));
+        assert_eq!(subgraph.labels, [1, 1, 2]);
+    }
+
+    #[test]
+    fn large_surroundings_are_sampled() {
+        let graph = Graph::from_links(60, (2..60).map(|node| (0, node)));
+        let attributes = Attributes::from_rows(1, &vec![vec![]; 60]).unwrap();
+        let settings = Seal { nodes_per_hop: 7, ..Seal::default() };
+        let around = Around { graph: &graph, attributes: &attributes, settings, seed: 0 };
+        assert_eq!(around.subgraph(0, 1).nodes.len(), 9);
     }
 }

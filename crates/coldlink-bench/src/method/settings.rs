@@ -65,7 +65,7 @@ impl MethodError {
 
 /// Reads settings: the defaults with `changes` put over them. A key of `changes` may name a nested one, as in
 /// `training.steps`.
-pub(super) fn read<S: Serialize + DeserializeOwned>(
+pub(super) fn read<S: Serialize + DeserializeOwned + Checked>(
     method: &str,
     defaults: &S,
     changes: &Table,
@@ -77,11 +77,37 @@ pub(super) fn read<S: Serialize + DeserializeOwned>(
         let place = find(&mut table, &key);
         *place.ok_or_else(|| refuse(format!("there is no setting `{key}`"), known.clone()))? = value;
     }
-    table.try_into().map_err(|error: toml::de::Error| refuse(error.message().to_owned(), known))
+    let read: S =
+        table.try_into().map_err(|error: toml::de::Error| refuse(error.message().to_owned(), known.clone()))?;
+    match read.wrong() {
+        Some(message) => Err(refuse(message.to_owned(), known)),
+        None => Ok(read),
+    }
+}
+
+/// Settings whose values are checked together.
+pub(super) trait Checked {
+    /// What is wrong with them, if anything.
+    fn wrong(&self) -> Option<&'static str>;
+}
+
+/// The message of the first fault that there is.
+pub(super) fn wrong<const N: usize>(faults: [(bool, &'static str); N]) -> Option<&'static str> {
+    faults.into_iter().find_map(|(is_there, message)| is_there.then_some(message))
+}
+
+/// Settings in TOML.
+pub(super) fn in_toml(settings: &impl Serialize) -> String {
+    toml::to_string(settings).unwrap_or_else(|error| unreachable!("settings are plain values: {error}"))
+}
+
+/// Whether a share can be dropped.
+pub(super) fn is_share(share: f32) -> bool {
+    (0.0..1.0).contains(&share)
 }
 
 /// Nested tables as dotted keys.
-fn flat(table: &Table, prefix: &str) -> Vec<(String, Value)> {
+pub(crate) fn flat(table: &Table, prefix: &str) -> Vec<(String, Value)> {
     let entry = |(key, value): (&String, &Value)| match value {
         Value::Table(inner) => flat(inner, &format!("{prefix}{key}.")),
         value => vec![(format!("{prefix}{key}"), value.clone())],
@@ -111,6 +137,12 @@ mod tests {
         training: Training,
     }
 
+    impl Checked for Example {
+        fn wrong(&self) -> Option<&'static str> {
+            wrong([(self.width == 0, "`width` must be at least 1")])
+        }
+    }
+
     fn example(text: &str) -> Result<Example, MethodError> {
         let training = Training { steps: 10, validate_every: 2, patience: 3, learning_rate: 0.01 };
         read("example", &Example { width: 64, training }, &text.parse().unwrap())
@@ -135,5 +167,6 @@ mod tests {
     #[test]
     fn a_value_of_the_wrong_kind_is_refused() {
         assert!(example("width = \"wide\"").unwrap_err().to_string().contains("settings of `example`"));
+        assert!(example("width = 0").unwrap_err().to_string().contains("`width` must be at least 1"));
     }
 }

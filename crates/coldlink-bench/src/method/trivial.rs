@@ -24,6 +24,10 @@ impl Method for Trivial {
         Training { steps: 0, validate_every: 1, patience: 1, learning_rate: 0.0 }
     }
 
+    fn settings(&self) -> String {
+        String::new()
+    }
+
     fn start<'a>(&self, view: TrainView<'a>, seed: u64) -> Result<Box<dyn Learner<'a> + 'a>, MethodError> {
         Ok(Box::new(Untrained { kind: *self, view, seed }))
     }

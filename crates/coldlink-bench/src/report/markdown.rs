@@ -22,14 +22,23 @@ pub fn markdown(table: &Table) -> String {
     joined(parts)
 }
 
-/// The first block as one compact table, AUC / AP of the paper against ours.
+/// Each block as one compact table, AUC / AP of the paper against ours.
 pub fn readme(table: &Table) -> String {
-    let Some(block) = table.blocks.first() else { return String::new() };
     let mut notes = Notes::default();
-    let [auc, ap] = Metric::ALL.map(|metric| Grid::new(metric, table, block, &mut notes));
-    let text = |row: usize, set: usize| both_metrics(&auc.rows[row].1[set], &ap.rows[row].1[set]);
-    let grid = grid_table("AUC / AP", &ap, text);
-    joined(vec![grid, "A cell: the paper's → **ours**.".to_owned(), numbered(&notes)])
+    let mut parts = Vec::new();
+    for block in &table.blocks {
+        let [auc, ap] = Metric::ALL.map(|metric| Grid::new(metric, table, block, &mut notes));
+        let text = |row: usize, set: usize| both_metrics(&auc.rows[row].1[set], &ap.rows[row].1[set]);
+        if table.blocks.len() > 1 {
+            parts.push(format!("*{}*", on_one_line(&block.label)));
+        }
+        parts.push(grid_table("AUC / AP", &ap, text));
+    }
+    if parts.is_empty() {
+        return String::new();
+    }
+    parts.extend(["A cell: the paper's → **ours**.".to_owned(), numbered(&notes)]);
+    joined(parts)
 }
 
 /// Methods by data sets, with the text of each cell; where there is AP, the first row is the share of linked pairs.

@@ -8,4 +8,4 @@ mod product;
 pub use attention::{row_softmax, weighted_product};
 pub use flex::{device, from_matrix, numbers, rows};
 pub use pattern::Pattern;
-pub use product::{Sparse, product};
+pub use product::{Sparse, pick, product};

@@ -76,6 +76,11 @@ pub fn product(matrix: &Arc<Sparse>, x: Tensor<2>) -> Tensor<2> {
     }
 }
 
+/// Some rows of `x`, in the given order; one may be given twice.
+pub fn pick(x: Tensor<2>, rows: &[u32]) -> Tensor<2> {
+    product(&Sparse::selection(x.dims()[0], rows), x)
+}
+
 #[derive(Debug)]
 struct Transposed;
 

@@ -1,8 +1,36 @@
-//! Gradients of any module against finite differences, in `f64`.
+//! Stored values, and gradients of any module against finite differences, in `f64`.
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{DType, Gradients, Tensor, TensorData};
 use coldlink_bench::tensor::device;
+use serde_json::Value;
+
+/// Values that `golden/layers.py` made.
+pub fn golden() -> Value {
+    serde_json::from_str(include_str!("../golden/layers.json")).unwrap()
+}
+
+/// All numbers of nested lists, in order.
+pub fn flat(value: &Value) -> Vec<f64> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(flat).collect(),
+        number => vec![number.as_f64().unwrap()],
+    }
+}
+
+/// A list of pairs of nodes.
+pub fn pairs(value: &Value) -> Vec<(u32, u32)> {
+    flat(value).chunks(2).map(|ends| (ends[0] as u32, ends[1] as u32)).collect()
+}
+
+/// Checks numbers against expected ones, to a millionth.
+pub fn check_numbers(found: impl Iterator<Item = f64>, expected: &Value) {
+    let (found, expected) = (found.collect::<Vec<_>>(), flat(expected));
+    assert_eq!(found.len(), expected.len());
+    for (place, (a, b)) in found.iter().zip(&expected).enumerate() {
+        assert!((a - b).abs() < 1e-6, "number {place}: {a} instead of {b}");
+    }
+}
 
 /// A module with numbers of double precision.
 pub fn double<M: Module>(module: M) -> M {

@@ -16,6 +16,10 @@ pub enum Purpose {
     Negatives = 4,
     /// Settings that are tried.
     Trials = 5,
+    /// The order in which examples are gone through.
+    Order = 6,
+    /// Nodes that others are measured against.
+    Anchors = 7,
 }
 
 /// A seed that differs for each user seed, purpose and index.
