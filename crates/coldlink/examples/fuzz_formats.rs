@@ -18,6 +18,12 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64;
 
+/// The same as JSON lines.
+const EDGE_LINES: &str =
+    "{\"source\": \"a\", \"target\": \"b\"}\n{\"source\": \"c\", \"target\": \"a\", \"weight\": 1}\n";
+const NODE_LINES: &str = "{\"id\": \"a\", \"year\": 1999, \"words\": [\"x\", \"y\"]}\n\
+    {\"id\": \"b\", \"year\": null, \"words\": \"x|z\"}\n{\"words\": [], \"id\": \"c\", \"year\": 2.5e3}\n";
+
 const EDGES: &str = "source,target,weight\np1,é,1\né,p1,0.5\np3,\"p1\",\np3,p3,0\n";
 const NODES: &str = "id,year,words,kind\np1,1999,graph|link,a\né,,\"node, \"\"new\"\"\",b\np3,-1e3,link,\n";
 const PPI_GRAPH: &str = r#"{"directed": true, "multigraph": false, "graph": {"name": "é"},
@@ -125,7 +131,7 @@ enum Case {
     Tables {
         edges: Vec<u8>,
         nodes: Vec<u8>,
-        zipped: bool,
+        ending: &'static str,
     },
     NewTable(Vec<u8>),
     /// Under their names.
@@ -137,7 +143,7 @@ enum Case {
 
 impl Case {
     fn draw(samples: &Samples, damage: &mut Damage) -> Self {
-        match damage.0.random_range(0..9) {
+        match damage.0.random_range(0..11) {
             0 => Case::Archive(damage.of(&samples.archive)),
             1 => Case::Archive(damage.of(STORED_ARCHIVE)),
             2 | 3 => {
@@ -149,13 +155,22 @@ impl Case {
             4 => {
                 let edges = damage.of(EDGES.as_bytes());
                 let nodes = if damage.coin() { damage.of(NODES.as_bytes()) } else { NODES.into() };
-                Case::Tables { edges, nodes, zipped: false }
+                Case::Tables { edges, nodes, ending: "csv" }
             }
             5 => Case::NewTable(damage.of(NODES.as_bytes())),
             6 if damage.coin() => Case::Packed(damage.of(&samples.packed)),
             6 => {
                 let edges = damage.of(&zip(EDGES.as_bytes()));
-                Case::Tables { edges, nodes: zip(&damage.of(NODES.as_bytes())), zipped: true }
+                Case::Tables { edges, nodes: zip(&damage.of(NODES.as_bytes())), ending: "tsv.gz" }
+            }
+            9 => {
+                let edges = if damage.coin() { damage.of(EDGE_LINES.as_bytes()) } else { EDGE_LINES.into() };
+                Case::Tables { edges, nodes: damage.of(NODE_LINES.as_bytes()), ending: "jsonl" }
+            }
+            10 => {
+                let pack = |text: &[u8]| zstd::encode_all(text, 1).unwrap_or_default();
+                let nodes = pack(&damage.of(NODE_LINES.as_bytes()));
+                Case::Tables { edges: damage.of(&pack(EDGE_LINES.as_bytes())), nodes, ending: "ndjson.zst" }
             }
             7 => {
                 let [features, ids] = samples.ppi.clone();
@@ -197,9 +212,8 @@ impl Case {
                 let whole = load(&path, &LoadOptions::default());
                 Ok(walk_loaded(&whole) | new.is_ok())
             }
-            Case::Tables { edges, nodes, zipped } => {
-                let tables = folder.join(if *zipped { "zipped" } else { "tables" });
-                let ending = if *zipped { "tsv.gz" } else { "csv" };
+            Case::Tables { edges, nodes, ending } => {
+                let tables = folder.join(format!("tables-{ending}"));
                 fs::create_dir_all(&tables).map_err(|error| error.to_string())?;
                 write(&tables.join(format!("edges.{ending}")), edges)?;
                 write(&tables.join(format!("nodes.{ending}")), nodes)?;

@@ -47,7 +47,7 @@ fn open_model(args: &Inspect) -> anyhow::Result<Model> {
     let path = args.graph.path();
     Model::open(path).map_err(|error| match error.problem {
         FileProblem::Container(_) | FileProblem::NotOurs => {
-            let graphs = "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv`";
+            let graphs = "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv` (or `.tsv`, `.jsonl`)";
             let failure = Failure::new(format!("`{}` is neither a graph nor a model", path.display()))
                 .hint(format!("{graphs}; a model is what `coldlink train` writes"));
             anyhow::Error::from(error.problem).context(failure)

@@ -38,8 +38,9 @@ First steps:
   coldlink train papers/ -o papers.model              train
   coldlink predict papers.model --new new.csv         links of nodes that are not in the graph
 
-GRAPH is a folder with nodes.csv and edges.csv (or .tsv, or with .gz), an .npz file with the
-CSR arrays adj_* and attr_*, or a .coldlink file that `coldlink convert` wrote.
+GRAPH is a folder with nodes.csv and edges.csv (or .tsv or .jsonl, or with .gz or .zst), an .npz
+file with the CSR arrays adj_* and attr_*, a folder in the PPI layout of GraphSAGE, or a
+.coldlink file that `coldlink convert` wrote.
 
 Exit codes: 0 done, 1 ran but missed what was asked, 2 could not run, 130 stopped by Ctrl-C.";
 

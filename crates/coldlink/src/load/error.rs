@@ -225,6 +225,18 @@ pub enum LineProblem {
     /// Bytes that are no UTF-8.
     #[error("the text is not UTF-8")]
     NotUtf8,
+    /// No JSON object.
+    #[error("this is no JSON object: {reason}")]
+    NotJson {
+        /// What the reader says.
+        reason: String,
+    },
+    /// An object or a list of lists in a cell.
+    #[error("column `{column}` holds an object or a list of lists, which is no value of a cell")]
+    Nested {
+        /// The column.
+        column: String,
+    },
     /// A name is missing.
     #[error("column `{column}` is empty, where a node's name belongs")]
     NoName {
@@ -442,10 +454,10 @@ impl LoadError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             LoadError::UnknownFormat { .. } => {
-                "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv`".into()
+                "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv` (or `.tsv`, `.jsonl`)".into()
             }
             LoadError::NoTable { table, .. } => {
-                format!("name it `{table}.csv` or `{table}.tsv`, with or without `.gz`")
+                format!("name it `{table}.csv`, `{table}.tsv` or `{table}.jsonl`, with or without `.gz` or `.zst`")
             }
             LoadError::TwoTables { second, .. } => format!("keep one of them; rename `{second}` if it is old"),
             LoadError::OneTable { path } => {
@@ -503,6 +515,10 @@ impl LineProblem {
         let hint = match self {
             LineProblem::Ragged { .. } => "quote cells that contain the separator",
             LineProblem::NotUtf8 => "save the table as UTF-8",
+            LineProblem::NotJson { .. } => {
+                "write one object on each line, as `{\"id\": \"a\", \"words\": [\"x\", \"y\"]}`"
+            }
+            LineProblem::Nested { .. } => "give each value a key of its own, or leave the key out",
             LineProblem::NoName { .. } => "give every node a name",
             LineProblem::RepeatedNode { .. } => "keep one of the two rows",
             LineProblem::UnknownNode { .. } => "add the row, or drop such links with `--unknown-nodes drop`",

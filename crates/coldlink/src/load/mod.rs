@@ -6,12 +6,14 @@
 
 mod beside;
 mod error;
+mod json_lines;
 mod map;
 mod npy;
 mod npz;
 mod packed;
 mod pairs;
 mod ppi;
+mod rows;
 mod schema;
 mod table;
 mod tables;
@@ -84,7 +86,7 @@ pub struct NewNodes {
     pub unknown_values: usize,
 }
 
-/// Loads a graph: an `.npz` file, a packed file, a folder with `edges` and `nodes` as `.csv` or `.tsv`, or one with
+/// Loads a graph: an `.npz` file, a packed file, a folder with `edges` and `nodes` as `.csv`, `.tsv` or `.jsonl`, or one with
 /// `train_graph.json` (GraphSAGE's PPI layout, of which graph 1 is loaded).
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
     let about = fs::metadata(path).map_err(|source| read_error(path, source))?;
@@ -125,7 +127,7 @@ impl Format {
             Format::Packed
         } else if start.starts_with(b"PK") || ends(&[".npz"]) {
             Format::Archive
-        } else if ends(&[".csv", ".tsv", ".csv.gz", ".tsv.gz"]) {
+        } else if rows::is_table(&name) {
             Format::Table
         } else {
             Format::Unknown
@@ -137,6 +139,6 @@ impl Format {
 fn name_of(path: &Path) -> String {
     let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let name = full.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let endings = [".gz", ".csv", ".tsv", ".npz", ".coldlink"];
+    let endings = [".gz", ".zst", ".csv", ".tsv", ".jsonl", ".ndjson", ".npz", ".coldlink"];
     endings.iter().fold(name.as_str(), |name, ending| name.strip_suffix(ending).unwrap_or(name)).to_owned()
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::error::{LineProblem, LoadError, TableProblem};
-use super::table::Rows;
+use super::rows::Rows;
 use crate::graph::{NameIndex, Names, NodeId};
 
 /// The second column's name where its names are those of new nodes, even if seen ones are called the same.

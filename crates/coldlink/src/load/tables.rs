@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::error::{LineProblem, LoadError, TableProblem};
+use super::rows::{Rows, endings};
 use super::schema::Schema;
-use super::table::{Rows, Table};
+use super::table::Table;
 use super::{LoadOptions, NewNodes, UnknownNodes, name_of};
 use crate::graph::{Dataset, GraphBuilder, Names, NodeId, Notes};
 
@@ -54,8 +55,7 @@ pub(super) fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Datase
 }
 
 fn find_table(folder: &Path, table: &'static str) -> Result<PathBuf, LoadError> {
-    let names = ["csv", "tsv", "csv.gz", "tsv.gz"].map(|ending| format!("{table}.{ending}"));
-    let mut found = names.into_iter().filter(|name| folder.join(name).is_file());
+    let mut found = endings().map(|ending| format!("{table}{ending}")).filter(|name| folder.join(name).is_file());
     let folder = folder.to_owned();
     match (found.next(), found.next()) {
         (Some(first), Some(second)) => Err(LoadError::TwoTables { folder, first, second }),
