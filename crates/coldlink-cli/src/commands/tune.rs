@@ -27,7 +27,7 @@ const SHOWN: usize = 5;
 
 /// Search for the best settings for a graph
 #[derive(Args)]
-#[command(after_help = EXAMPLES, after_long_help = long_help())]
+#[command(after_help = EXAMPLES, after_long_help = long_help(), mut_arg("budget", |budget| budget.hide(true)))]
 pub struct Tune {
     /// The preset to write, a TOML file for `--preset`
     #[arg(long, short, value_name = "PRESET.toml")]

@@ -231,6 +231,12 @@ pub enum LineProblem {
         /// What the reader says.
         reason: String,
     },
+    /// Objects with ever other keys.
+    #[error("more than {most} different keys up to here")]
+    TooManyKeys {
+        /// As many may be.
+        most: usize,
+    },
     /// An object or a list of lists in a cell.
     #[error("column `{column}` holds an object or a list of lists, which is no value of a cell")]
     Nested {
@@ -518,6 +524,7 @@ impl LineProblem {
             LineProblem::NotJson { .. } => {
                 "write one object on each line, as `{\"id\": \"a\", \"words\": [\"x\", \"y\"]}`"
             }
+            LineProblem::TooManyKeys { .. } => "a key is a column; put words that differ from row to row into a list",
             LineProblem::Nested { .. } => "give each value a key of its own, or leave the key out",
             LineProblem::NoName { .. } => "give every node a name",
             LineProblem::RepeatedNode { .. } => "keep one of the two rows",

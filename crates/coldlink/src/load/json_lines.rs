@@ -14,6 +14,9 @@ use serde_json::Value;
 
 use super::error::{LineProblem, LoadError, TableProblem, read_error};
 
+/// Different keys that a file may have. Each of them is a column of all rows, so a few lines could ask for a lot of memory.
+const MOST_KEYS: usize = 1_000;
+
 /// The lines of a file, as rows of cells.
 pub(super) struct JsonLines {
     text: Box<dyn BufRead>,
@@ -35,6 +38,9 @@ impl JsonLines {
                     lines.places.insert(key.clone(), header.len());
                     header.push(key);
                 }
+            }
+            if header.len() > MOST_KEYS {
+                return Err(lines.problem(path, LineProblem::TooManyKeys { most: MOST_KEYS }));
             }
         }
         if header.is_empty() {
@@ -191,6 +197,8 @@ mod tests {
         check(b"{\"id\": 1}\n{\"id\": \n", "line 2: ");
         check(b"{\"id\": 1, \"at\": {\"x\": 1}}\n", "line 1: column `at`");
         check(b"{\"id\": 1, \"at\": [[1]]}\n", "line 1: column `at`");
+        let many: String = (0..1001).map(|key| format!("{{\"k{key}\": 1}}\n")).collect();
+        check(many.as_bytes(), "line 1001: more than 1000 different keys");
         check(b"\xff\n", "line 1: the text is not UTF-8");
         check(b"", "the file is empty");
         check(b"{}\n", "the file is empty");

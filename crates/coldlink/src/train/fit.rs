@@ -72,6 +72,23 @@ fn embed_all(model: &Deal<f32>, features: &Features, view: &TrainView<'_>) -> Em
     Embeddings::of(model, features, &nodes, |node| view.is_seen(node))
 }
 
+/// What a score's terms are computed from, for a model of the search.
+struct Known<'a> {
+    view: TrainView<'a>,
+    embeddings: Embeddings,
+    words: TfIdfRows,
+}
+
+impl<'a> Known<'a> {
+    fn of(model: &Deal<f32>, features: &Features, view: TrainView<'a>) -> Self {
+        Known { view, embeddings: embed_all(model, features, &view), words: TfIdfRows::of(&view) }
+    }
+
+    fn evidence(&self) -> Evidence<'_> {
+        Evidence::new(self.view.graph(), Side { embeddings: &self.embeddings, words: &self.words })
+    }
+}
+
 /// What settings are worth, without a final model.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Trial {
@@ -174,9 +191,8 @@ impl Fit<'_> {
         let (Some(model), false) = (&progress.best_model, halves.weighing.is_empty()) else {
             return Ok(Trial { best, weights: None });
         };
-        let view = self.split.search(self.attributes);
-        let (embeddings, words) = (embed_all(model, &features, &view), TfIdfRows::of(&view));
-        let evidence = Evidence::new(view.graph(), Side { embeddings: &embeddings, words: &words });
+        let known = Known::of(model, &features, self.split.search(self.attributes));
+        let evidence = known.evidence();
         let weights = ScoreWeights::fit(&evidence, &self.config.terms, &halves.weighing);
         let scorer = LinkScorer { evidence, weights: &weights, popularity: 1.0 };
         let ends: Vec<_> = halves.choosing.iter().map(|pair| (pair.source, pair.target)).collect();
@@ -197,10 +213,8 @@ impl Fit<'_> {
 
     /// The weights of the score's terms, from a model of the search.
     fn weigh(&self, model: &Deal<f32>, features: &Features, pairs: &[Pair]) -> ScoreWeights {
-        let view = self.split.search(self.attributes);
-        let (embeddings, words) = (embed_all(model, features, &view), TfIdfRows::of(&view));
-        let evidence = Evidence::new(view.graph(), Side { embeddings: &embeddings, words: &words });
-        ScoreWeights::fit(&evidence, &self.config.terms, pairs)
+        let known = Known::of(model, features, self.split.search(self.attributes));
+        ScoreWeights::fit(&known.evidence(), &self.config.terms, pairs)
     }
 
     /// Trains on the search view until validation has not improved for a while. Yields the last model.

@@ -28,7 +28,7 @@ const CANDIDATES: [&[&str]; 7] = [
 const SHORT: f64 = 0.25;
 
 /// What `auto` tries around a base, whose settings named in `fixed` stay as they are.
-pub fn auto_candidates(base: &Config, fixed: &[String]) -> Result<Vec<Candidate>, ConfigError> {
+fn auto_candidates(base: &Config, fixed: &[String]) -> Result<Vec<Candidate>, ConfigError> {
     let mut candidates: Vec<Candidate> = Vec::new();
     for changes in CANDIDATES {
         let is_free =
@@ -47,7 +47,7 @@ const FULL: usize = 3;
 
 /// Stages that fit a budget of seconds, given what each candidate costs in full. Where all fit into half of it, all are tried in
 /// full. Else half goes to short trials of as many as fit, in their order, and half to full trials of the best.
-pub fn auto_plan(costs: &[f64], budget: f64) -> Vec<Stage> {
+fn auto_plan(costs: &[f64], budget: f64) -> Vec<Stage> {
     if costs.iter().sum::<f64>() <= budget / 2.0 {
         return vec![Stage { candidates: costs.len(), share: 1.0 }];
     }

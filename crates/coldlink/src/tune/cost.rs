@@ -14,7 +14,7 @@ const STEP_OVERHEAD: f64 = 2e-4;
 
 /// Seconds that `steps` of training take on two ordinary cores, roughly. The same on every machine, so that a choice under a
 /// budget is as well.
-pub fn estimated_seconds(config: &Config, view: &TrainView<'_>, features: &Features, steps: u64) -> f64 {
+pub(super) fn estimated_seconds(config: &Config, view: &TrainView<'_>, features: &Features, steps: u64) -> f64 {
     let seen = view.seen().len() as f64;
     let (pairs, width) = (config.batch.pairs(seen as usize) as f64, config.width as f64);
     let (drawn, loss) = match config.loss {

@@ -12,8 +12,8 @@ mod journal;
 mod search;
 mod space;
 
-pub use auto::{Auto, auto, auto_candidates, auto_plan};
-pub use cost::estimated_seconds;
+pub use auto::{Auto, auto};
+use cost::estimated_seconds;
 pub use error::TuneError;
 pub use journal::Journal;
 pub use search::{Candidate, Chosen, Passing, Planned, Search, Stage, Tried, Watcher};
