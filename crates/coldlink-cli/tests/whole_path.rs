@@ -73,6 +73,16 @@ fn a_model_finds_links_of_new_nodes_within_their_topic() {
         let parts: Vec<&str> = row.split(',').collect();
         assert_eq!([text("new"), text("rank"), text("seen")], parts[..3]);
     }
+    let explained = folder.check("predict papers.model --new new.csv --top 3 --explain --format jsonl");
+    for line in explained.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()) {
+        let because = &line["because"];
+        let parts = ["other_attributes", "similar", "popular", "rest"].map(|part| because[part].as_f64().unwrap());
+        let named = because["attributes"].as_array().unwrap().iter().map(|part| part["adds"].as_f64().unwrap());
+        let sum: f64 = named.chain(parts).sum();
+        assert!((sum - line["score"].as_f64().unwrap()).abs() < 1e-4, "{line}");
+    }
+    let csv = folder.check("predict papers.model --new new.csv --top 1 --explain --format csv");
+    assert!(csv.lines().next().unwrap().ends_with(",because"), "{csv}");
     let table = folder.check("predict papers.model --new new.csv --top 1 --format table");
     assert!(table.starts_with("fresh\n p"), "{table}");
 

@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use coldlink::graph::{Names, NodeId};
-use coldlink::load::{End, load_pairs};
+use coldlink::graph::{Attributes, Names, NodeId};
+use coldlink::load::{End, Schema, load_pairs};
 use coldlink::model::{Model, Newcomers, Wish};
 use serde::Serialize;
 
@@ -24,6 +24,7 @@ const PER_ROUND: usize = 4_096;
 Examples:
   coldlink predict papers.model --new new-papers.csv
   coldlink predict papers.model --new new-papers.csv --top 100 -o links.csv
+  coldlink predict papers.model --new new-papers.csv --top 3 --explain
   coldlink predict papers.model --new new-papers.csv --pairs pairs.csv --format jsonl
 
 New nodes are a table with the columns of the nodes.csv that was trained on, or an .npz file with
@@ -31,7 +32,9 @@ the arrays attr_*. Pairs are a table with the columns new,seen: the name of a ne
 the graph. The second may be a new one as well; call its column other_new if a node of the graph
 could have that name.
 A score is the log-odds of a link, and its probability stands beside it, for the share of linked
-pairs in the training graph or the one given by `--base-rate`. With the presets `paper` and
+pairs in the training graph or the one given by `--base-rate`. With `--explain`, a score is taken
+apart into what each attribute adds, what links of similar nodes add (similar), what the other
+node's number of links adds (popular), and what every pair gets (rest). With the presets `paper` and
 `authors-code` scores tell which links are likelier, and there is no probability.")]
 pub struct Predict {
     /// The model
@@ -52,6 +55,9 @@ pub struct Predict {
     /// The share of linked pairs among all that probabilities are stated for [default: that of the training graph]
     #[arg(long, value_name = "SHARE", value_parser = base_rate)]
     base_rate: Option<f64>,
+    /// Say for each link which attributes of the new node speak for it and which against, and which seen nodes it is most like
+    #[arg(long, conflicts_with = "pairs")]
+    explain: bool,
     /// How to write [default: by the ending of the output file; table on a terminal; else csv]
     #[arg(long)]
     format: Option<Format>,
@@ -80,23 +86,28 @@ pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
     let model = open_model(&args.model)?;
     let new = load_new_nodes(&args.new, &model, common)?;
     let names = BothNames { new: &new.names, seen: &model.names };
-    let (format, newcomers) = (args.format(), model.meet(&new.attributes));
+    let newcomers = model.meet(&new.attributes);
     let odds = Odds { model: &model, base_rate: args.base_rate.unwrap_or_else(|| model.base_rate()) };
     match &args.pairs {
         None => write_to(args.output.as_deref(), |out| {
-            let mut writer = RowWriter::new(format, odds, out);
+            let mut writer = RowWriter::new(args, odds, out);
             let wish = Wish { count: args.top, popularity: args.popularity };
             let mut tally = args.tally(common, new.names.len(), "new nodes");
+            let reasons = Reasons::new(&model, &new.attributes, &newcomers);
             best_links(&model, &newcomers, wish, |node, hits| {
                 tally.add(1);
-                writer.links(&names, node, hits)
+                let found: Vec<Found> = hits
+                    .iter()
+                    .map(|&(seen, score)| Found { seen, score, because: args.explain.then(|| reasons.of(node, seen)) })
+                    .collect();
+                writer.links(&names, node, &found)
             })?;
             writer.finish()
         }),
         Some(path) => {
             let pairs = load_pairs(path, names.new, names.seen)?;
             write_to(args.output.as_deref(), |out| {
-                let mut writer = RowWriter::new(format, odds, out);
+                let mut writer = RowWriter::new(args, odds, out);
                 let mut tally = args.tally(common, pairs.len(), "pairs");
                 for pairs in pairs.chunks(PER_ROUND) {
                     tally.add(pairs.len());
@@ -126,21 +137,98 @@ impl Predict {
     }
 }
 
-/// A found link: a node of the graph and its score.
-type Found = (NodeId, f32);
+/// A found link.
+struct Found {
+    seen: NodeId,
+    score: f32,
+    /// Where it is asked for.
+    because: Option<Because>,
+}
+
+/// Why a link was found, as it is written.
+#[derive(Serialize)]
+struct Because {
+    /// The attributes that add or take most.
+    attributes: Vec<Part>,
+    /// All others together.
+    other_attributes: f64,
+    similar: f64,
+    popular: f64,
+    rest: f64,
+    most_similar: Vec<SimilarNode>,
+}
+
+#[derive(Serialize)]
+struct Part {
+    name: String,
+    adds: f64,
+}
+
+#[derive(Serialize)]
+struct SimilarNode {
+    seen: String,
+    cosine: f32,
+}
+
+/// Attributes that are named for each link.
+const NAMED: usize = 5;
+/// Of these, as many for people.
+const SHOWN: usize = 3;
+
+/// Says why links were found.
+struct Reasons<'a> {
+    model: &'a Model,
+    attributes: &'a Attributes,
+    new: &'a Newcomers,
+    names: Vec<String>,
+}
+
+impl<'a> Reasons<'a> {
+    fn new(model: &'a Model, attributes: &'a Attributes, new: &'a Newcomers) -> Self {
+        let names = model.schema.as_ref().map(Schema::attribute_names).unwrap_or_default();
+        Reasons { model, attributes, new, names }
+    }
+
+    fn of(&self, node: NodeId, seen: NodeId) -> Because {
+        let explained = self.model.explain(self.attributes, self.new, node, End::Seen(seen));
+        let name =
+            |column: u32| self.names.get(column as usize).cloned().unwrap_or_else(|| format!("attribute {column}"));
+        let (first, others) = explained.attributes.split_at(explained.attributes.len().min(NAMED));
+        let similar =
+            |&(node, cosine): &(NodeId, f32)| SimilarNode { seen: self.model.names.get(node).into_owned(), cosine };
+        Because {
+            attributes: first.iter().map(|&(column, adds)| Part { name: name(column), adds }).collect(),
+            other_attributes: others.iter().map(|amount| amount.1).sum(),
+            similar: explained.similar_nodes,
+            popular: explained.popularity,
+            rest: explained.rest,
+            most_similar: explained.most_similar.iter().map(similar).collect(),
+        }
+    }
+}
+
+impl Because {
+    /// In a line for people.
+    fn in_words(&self) -> String {
+        let shown = self.attributes.iter().take(SHOWN).map(|part| format!("{} {:+.2}", part.name, part.adds));
+        let parts = [("similar", self.similar), ("popular", self.popular)];
+        let parts = parts.into_iter().filter(|part| part.1 != 0.0).map(|(name, adds)| format!("{name} {adds:+.2}"));
+        shown.chain(parts).collect::<Vec<_>>().join(", ")
+    }
+}
 
 /// Hands on the best links of each new node, in order.
 fn best_links(
     model: &Model,
     new: &Newcomers,
     wish: Wish,
-    mut each: impl FnMut(NodeId, &[Found]) -> io::Result<()>,
+    mut each: impl FnMut(NodeId, &[(NodeId, f32)]) -> io::Result<()>,
 ) -> io::Result<()> {
     let nodes = new.embeddings.nodes();
     for first in (0..nodes).step_by(PER_ROUND) {
         let round = first..nodes.min(first + PER_ROUND);
         for (node, hits) in round.clone().zip(model.best_links(new, round, wish)) {
-            let found: Vec<Found> = hits.iter().map(|hit| (hit.node, hit.score)).collect();
+            let found: Vec<_> = hits.iter().map(|hit| (hit.node, hit.score)).collect();
             each(node as NodeId, &found)?;
         }
     }
@@ -208,6 +296,8 @@ struct Link<'a> {
     score: f32,
     #[serde(skip_serializing_if = "Option::is_none")]
     probability: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<&'a Because>,
 }
 
 /// A line of JSON for a pair; the second end is called by what it is.
@@ -226,6 +316,8 @@ struct ScoredPair<'a> {
 /// Writes rows as they come.
 struct RowWriter<'a> {
     odds: Odds<'a>,
+    /// Whether links come with reasons.
+    explained: bool,
     rows: Rows<'a>,
 }
 
@@ -236,39 +328,44 @@ enum Rows<'a> {
 }
 
 impl<'a> RowWriter<'a> {
-    fn new(format: Format, odds: Odds<'a>, out: &'a mut dyn Write) -> Self {
-        let rows = match format {
+    fn new(args: &Predict, odds: Odds<'a>, out: &'a mut dyn Write) -> Self {
+        let rows = match args.format() {
             Format::Table => Rows::Table(out),
             Format::Csv => Rows::Csv { writer: Box::new(csv::Writer::from_writer(out)), headed: false },
             Format::Jsonl => Rows::Jsonl(out),
         };
-        RowWriter { odds, rows }
+        RowWriter { odds, explained: args.explain, rows }
     }
 
     fn links(&mut self, names: &BothNames, node: NodeId, found: &[Found]) -> io::Result<()> {
-        let (new, odds) = (names.new.get(node), self.odds);
-        let rows = found.iter().enumerate().map(|(place, &(seen, score))| (place + 1, names.seen.get(seen), score));
+        let (new, odds, explained) = (names.new.get(node), self.odds, self.explained);
+        let rows = found.iter().enumerate().map(|(place, link)| (place + 1, names.seen.get(link.seen), link));
+        let words = |link: &Found| link.because.as_ref().map(Because::in_words);
         match &mut self.rows {
             Rows::Table(out) => {
                 let mut table = Columns::bare();
-                rows.for_each(|(rank, seen, score)| {
-                    table.row([seen.into_owned(), rank.to_string()].into_iter().chain(odds.plain_cells(score)));
+                rows.for_each(|(rank, seen, link)| {
+                    let cells = [seen.into_owned(), rank.to_string()].into_iter().chain(odds.plain_cells(link.score));
+                    table.row(cells.chain(words(link)));
                 });
                 writeln!(out, "{new}\n{table}")
             }
             Rows::Csv { writer, headed } => {
                 if !std::mem::replace(headed, true) {
-                    record(writer, ["new", "rank", "seen"].map(str::to_owned).into_iter().chain(odds.head()))?;
+                    let because = explained.then(|| "because".to_owned());
+                    let head = ["new", "rank", "seen"].map(str::to_owned).into_iter().chain(odds.head());
+                    record(writer, head.chain(because))?;
                 }
-                for (rank, seen, score) in rows {
-                    let link = [new.to_string(), rank.to_string(), seen.into_owned()];
-                    record(writer, link.into_iter().chain(odds.cells(score)))?;
+                for (rank, seen, link) in rows {
+                    let cells = [new.to_string(), rank.to_string(), seen.into_owned()];
+                    record(writer, cells.into_iter().chain(odds.cells(link.score)).chain(words(link)))?;
                 }
                 Ok(())
             }
             Rows::Jsonl(out) => {
-                for (rank, seen, score) in rows {
-                    line(out, &Link { new: &new, rank, seen: &seen, score, probability: odds.of(score) })?;
+                for (rank, seen, Found { score, because, .. }) in rows {
+                    let (score, because, probability) = (*score, because.as_ref(), odds.of(*score));
+                    line(out, &Link { new: &new, rank, seen: &seen, score, probability, because })?;
                 }
                 Ok(())
             }

@@ -70,6 +70,20 @@ impl Attributes {
         Self::from_parts(width, offsets.into(), columns.into(), values.into(), names)
     }
 
+    /// Some of the rows, in the given order.
+    pub fn select(&self, nodes: &[NodeId]) -> Attributes {
+        let mut offsets = vec![0];
+        let (mut columns, mut values) = (Vec::new(), Vec::new());
+        for &node in nodes {
+            let row = self.row(node);
+            columns.extend_from_slice(row.0);
+            values.extend_from_slice(row.1);
+            offsets.push(columns.len() as u64);
+        }
+        let (offsets, columns, values) = (offsets.into(), columns.into(), values.into());
+        Attributes { width: self.width, offsets, columns, values, names: self.names.clone() }
+    }
+
     /// The number of rows: one per node.
     pub fn rows(&self) -> usize {
         self.offsets.len() - 1

@@ -101,7 +101,8 @@ impl<T: Real> AttributeEncoder<T> {
         Activations { gradients: outputs.clone(), outputs }
     }
 
-    fn has_elu(&self, layer: usize) -> bool {
+    /// Whether a layer ends in a unit.
+    pub(super) fn has_elu(&self, layer: usize) -> bool {
         layer + 1 < self.layers.len() || self.last_elu
     }
 

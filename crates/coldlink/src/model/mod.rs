@@ -6,6 +6,7 @@
 mod deal;
 mod embeddings;
 mod encoder;
+mod explain;
 mod file;
 mod inputs;
 mod loss;
@@ -17,6 +18,7 @@ pub(crate) use deal::adam_step;
 pub use deal::{Deal, Losses, Workspace};
 pub use embeddings::{EmbeddingScorer, Embeddings};
 pub use encoder::{Activations, AttributeEncoder, Dropout, Layer};
+pub use explain::Explanation;
 pub(crate) use file::{Archive, ArchiveWriter};
 pub use file::{FileError, FileProblem};
 pub use inputs::{Columns, Features, Inputs, Lists, SparseRows};

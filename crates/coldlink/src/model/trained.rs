@@ -12,10 +12,10 @@ use crate::Config;
 use crate::evaluate::Scorer;
 use crate::graph::{Attributes, Buffer, Dataset, Graph, Names, NodeId, Texts};
 use crate::index::{ExactIndex, Hit, Index, best};
-use crate::kernel::{LANES, Matrix};
+use crate::kernel::{Entry, LANES, Matrix};
 use crate::load::{End, Schema};
-use crate::score::{Evidence, LinkScorer, ScoreWeights, Side, TfIdfRows};
-use crate::split::TrainView;
+use crate::score::{Evidence, LinkScorer, ScoreWeights, Side, Term, Terms, TfIdfRows};
+use crate::split::{PairKind, TrainView};
 use crate::train::{Fitted, Validated};
 
 const KIND: &str = "model";
@@ -82,7 +82,7 @@ pub struct Model {
     pub embeddings: Embeddings,
     /// What else it knows of them, where its score is made of fitted terms.
     pub memory: Option<Memory>,
-    encoder: Deal<f32>,
+    pub(super) encoder: Deal<f32>,
 }
 
 /// What a score of fitted terms needs beside embeddings.
@@ -181,11 +181,7 @@ impl Model {
     /// The scores of pairs of which each end is a new node or one of the graph.
     pub fn score_pairs(&self, new: &Newcomers, pairs: &[(End, End)]) -> Vec<f32> {
         let Some(scorer) = self.link_scorer(new) else { return self.score_by_lambda(new, pairs) };
-        let number = |end: End| match end {
-            End::Seen(node) => node,
-            End::New(node) => self.summary.nodes as NodeId + node,
-        };
-        scorer.scores(&pairs.iter().map(|&(a, b)| (number(a), number(b))).collect::<Vec<_>>())
+        scorer.scores(&pairs.iter().map(|&(a, b)| (self.number(a), self.number(b))).collect::<Vec<_>>())
     }
 
     /// The likeliest links of some of the new nodes, best first by what is wished; their scores are those of the model.
@@ -225,6 +221,48 @@ impl Model {
         let known = Side { embeddings: &self.embeddings, words: &memory.words };
         let evidence = Evidence::new(&memory.graph, known).with_new(Side { embeddings: &new.embeddings, words });
         Some(LinkScorer { evidence, weights: &memory.weights, popularity: 1.0 })
+    }
+
+    /// The terms of a new node with another, and the weights of their kind; none where the score has no terms.
+    pub(super) fn weighed_terms(
+        &self,
+        new: &Newcomers,
+        node: NodeId,
+        other: End,
+    ) -> Option<(Terms, [f64; Term::ALL.len()])> {
+        let scorer = self.link_scorer(new)?;
+        let pair = (self.number(End::New(node)), self.number(other));
+        Some((scorer.evidence.terms(&[pair])[0], scorer.weights.of(self.kind_with(other)).terms))
+    }
+
+    /// The kind of a pair of a new node and another.
+    pub(super) fn kind_with(&self, other: End) -> PairKind {
+        match other {
+            End::Seen(node) if self.embeddings.seen[node as usize] => PairKind::NewOld,
+            _ => PairKind::NewNew,
+        }
+    }
+
+    /// The products of the tf-idf weights that a new node shares with another, by their columns.
+    pub(super) fn shared_words(&self, new: &Newcomers, node: NodeId, other: End) -> Vec<(u32, f64)> {
+        let (Some(memory), Some(words)) = (&self.memory, &new.words) else { return Vec::new() };
+        let other = match other {
+            End::Seen(node) => memory.words.row(node as usize),
+            End::New(node) => words.row(node as usize),
+        };
+        let shared = |entry: &Entry<f32>| {
+            let place = other.binary_search_by_key(&entry.index, |other| other.index).ok()?;
+            Some((entry.index, f64::from(entry.weight) * f64::from(other[place].weight)))
+        };
+        words.row(node as usize).iter().filter_map(shared).collect()
+    }
+
+    /// The number of a node where new ones come after those of the graph.
+    fn number(&self, end: End) -> NodeId {
+        match end {
+            End::Seen(node) => node,
+            End::New(node) => self.summary.nodes as NodeId + node,
+        }
     }
 
     fn score_by_lambda(&self, new: &Newcomers, pairs: &[(End, End)]) -> Vec<f32> {
@@ -454,5 +492,32 @@ mod tests {
         quiet.sort_by_key(|hit| hit.node);
         assert_eq!(usual, quiet);
         assert_eq!(model.probability(0.0, 0.5), Some(0.5));
+    }
+
+    /// What `rest` must be: the intercept with the walks' smallest chances, and the embedding of no attributes.
+    fn check_explanation(model: &Model, intercept: f64) {
+        let new = Attributes::from_rows(12, &[vec![(1, 1.0), (3, 0.7), (8, 0.5)], vec![(0, 1.0), (8, 2.0)]]).unwrap();
+        let newcomers = model.meet(&new);
+        for other in [End::Seen(1), End::Seen(17), End::New(1)] {
+            let explained = model.explain(&new, &newcomers, 0, other);
+            let score = f64::from(model.score_pairs(&newcomers, &[(End::New(0), other)])[0]);
+            let attributes: f64 = explained.attributes.iter().map(|amount| amount.1).sum();
+            let sum = attributes + explained.similar_nodes + explained.popularity + explained.rest;
+            assert!((sum - score).abs() < 1e-9);
+            assert!((explained.rest - intercept).abs() < 2e-3, "{} instead of {intercept}", explained.rest);
+            assert!(explained.attributes.iter().all(|&(column, _)| [1, 3, 8].contains(&column)));
+            assert!(explained.attributes.is_sorted_by(|a, b| a.1.abs() >= b.1.abs()));
+            assert_eq!(explained.most_similar.len(), 5);
+        }
+    }
+
+    #[test]
+    fn what_attributes_and_the_other_parts_add_is_the_score() {
+        // Weights as in `with_memory`: -1, and .1 of the logarithm of the smallest chance for each of two walks.
+        let intercept = -1.0 + 0.2 * f64::from(crate::score::SMALL_CHANCE.ln());
+        check_explanation(&with_memory(trained(&["width=20"], 3)), intercept);
+        check_explanation(&with_memory(trained(&["width=6", "hidden=[9,7]", "last_elu=true"], 3)), intercept);
+        check_explanation(&trained(&["width=20", "terms=[]"], 3), 0.0);
+        check_explanation(&trained(&["width=20", "terms=[]", "similarity=dot"], 3), 0.0);
     }
 }

@@ -17,7 +17,7 @@ const STARTS: usize = 500;
 /// A start's share is e^(cosine / this).
 const START_TEMPERATURE: f32 = 0.05;
 /// Added to a walk's chance before its logarithm: of the order of one link among all that start.
-const SMALL_CHANCE: f32 = 1e-5;
+pub(crate) const SMALL_CHANCE: f32 = 1e-5;
 
 /// Numbers of all walks from nodes without links that are kept.
 const MOST_KEPT: usize = 1 << 27;

@@ -13,6 +13,7 @@ mod tests;
 mod tfidf;
 mod weights;
 
+pub(crate) use evidence::SMALL_CHANCE;
 pub use evidence::{Evidence, Side};
 use logistic::Logistic;
 pub use scorer::LinkScorer;

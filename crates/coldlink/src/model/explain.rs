@@ -1,0 +1,190 @@
+//! Why two nodes may be linked: a score taken apart.
+
+use std::collections::HashMap;
+
+use super::{Embeddings, Features, Model, Newcomers};
+use crate::config::Similarity;
+use crate::graph::{Attributes, NodeId};
+use crate::kernel::Matrix;
+use crate::load::End;
+use crate::score::{SMALL_CHANCE, Term};
+
+/// Points at which the encoder's slope is looked at, between no attributes and all of them.
+const POINTS: usize = 64;
+/// Seen nodes that are named as similar.
+const NAMED: usize = 5;
+
+/// A score as a sum: of what each attribute of the new node adds, and of three parts that no single attribute stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The whole.
+    pub score: f64,
+    /// What attributes of the new node add, the largest amounts first, with their columns.
+    pub attributes: Vec<(u32, f64)>,
+    /// What links of seen nodes that are like the new one add.
+    pub similar_nodes: f64,
+    /// What the other node's number of links adds.
+    pub popularity: f64,
+    /// What is added to every pair of this kind, and what the encoder makes of no attributes.
+    pub rest: f64,
+    /// The seen nodes most like the new one, with the cosines of their attribute embeddings.
+    pub most_similar: Vec<(NodeId, f32)>,
+}
+
+impl Model {
+    /// Takes the score of a new node with another apart. `attributes` are those that the newcomers were met with.
+    ///
+    /// A linear encoder's part is divided exactly; of a deeper one, by integrated gradients of the inner product from no
+    /// attributes to all of them, the embedding's length held fixed (Sundararajan et al., 2017).
+    pub fn explain(&self, attributes: &Attributes, new: &Newcomers, node: NodeId, other: End) -> Explanation {
+        let score = f64::from(self.score_pairs(new, &[(End::New(node), other)])[0]);
+        let mut amounts = self.encoder_amounts(attributes, new, node, other);
+        let (mut similar_nodes, mut popularity) = (0.0, 0.0);
+        if let Some((terms, weights)) = self.weighed_terms(new, node, other) {
+            let gain = |term: Term| weights[term as usize] * f64::from(terms[term as usize] - SMALL_CHANCE.ln());
+            similar_nodes = gain(Term::Near) + gain(Term::Far);
+            popularity = weights[Term::Degree as usize] * f64::from(terms[Term::Degree as usize]);
+            for (column, product) in self.shared_words(new, node, other) {
+                *amounts.entry(column).or_default() += weights[Term::Tfidf as usize] * product;
+            }
+        }
+        let mut attributes: Vec<(u32, f64)> = amounts.into_iter().filter(|amount| amount.1 != 0.0).collect();
+        attributes.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+        let named: f64 = attributes.iter().map(|amount| amount.1).sum::<f64>() + similar_nodes + popularity;
+        let most_similar = self.most_similar(new, node);
+        Explanation { score, attributes, similar_nodes, popularity, rest: score - named, most_similar }
+    }
+
+    /// What each attribute adds to w_a z_a·z_a + w_c z_a·z_s.
+    fn encoder_amounts(&self, attributes: &Attributes, new: &Newcomers, node: NodeId, other: End) -> HashMap<u32, f64> {
+        let towards = self.direction(new, other);
+        let features = Features::new(&attributes.select(&[node]), self.config.scaling);
+        let entries = entries(&features);
+        let (slope, length) = self.mean_slope(&entries, &towards);
+        let weights = &self.encoder.attributes.layers[0].weights.weights;
+        let amount = |&(column, value): &(u32, f32)| {
+            let row = weights.row(column as usize).iter().zip(&slope);
+            let product: f64 = row.map(|(&weight, slope)| f64::from(weight) * slope).sum();
+            (column, f64::from(value) * product / length)
+        };
+        if length > 0.0 { entries.iter().map(amount).collect() } else { HashMap::new() }
+    }
+
+    /// The mean slope of h·`towards` by the first layer's sums, h being the embedding before it gets length 1, and h's length
+    /// (1 under the inner product).
+    fn mean_slope(&self, entries: &[(u32, f32)], towards: &[f64]) -> (Vec<f64>, f64) {
+        let layers = &self.encoder.attributes.layers;
+        let first = &layers[0].weights.weights;
+        let mut sums = vec![0.0; first.columns()];
+        for &(column, value) in entries {
+            for (sum, &weight) in sums.iter_mut().zip(first.row(column as usize)) {
+                *sum += f64::from(value) * f64::from(weight);
+            }
+        }
+        let pass = |share: f64| {
+            let mut outputs: Vec<Vec<f64>> = Vec::with_capacity(layers.len());
+            for (index, layer) in layers.iter().enumerate() {
+                let mut out = match outputs.last() {
+                    None => sums.iter().map(|sum| sum * share).collect(),
+                    Some(input) => times(input, &layer.weights.weights),
+                };
+                if let Some(bias) = &layer.bias {
+                    out.iter_mut().zip(bias.weights.row(0)).for_each(|(out, &bias)| *out += f64::from(bias));
+                }
+                if self.encoder.attributes.has_elu(index) {
+                    out.iter_mut().filter(|out| **out < 0.0).for_each(|out| *out = out.exp_m1());
+                }
+                outputs.push(out);
+            }
+            outputs
+        };
+        let slope_at = |share: f64| {
+            let outputs = pass(share);
+            let mut slope = towards.to_vec();
+            for index in (0..layers.len()).rev() {
+                if self.encoder.attributes.has_elu(index) {
+                    let outputs = slope.iter_mut().zip(&outputs[index]);
+                    outputs.filter(|(_, out)| **out < 0.0).for_each(|(slope, out)| *slope *= out + 1.0);
+                }
+                if index > 0 {
+                    slope = times_transposed(&slope, &layers[index].weights.weights);
+                }
+            }
+            slope
+        };
+        let mut mean = vec![0.0; sums.len()];
+        for point in 0..POINTS {
+            let slope = slope_at((point as f64 + 0.5) / POINTS as f64);
+            mean.iter_mut().zip(slope).for_each(|(mean, slope)| *mean += slope / POINTS as f64);
+        }
+        let last = pass(1.0).pop().unwrap_or_default();
+        let length = match self.encoder.similarity() {
+            Similarity::Cosine => last.iter().map(|value| value * value).sum::<f64>().sqrt(),
+            Similarity::Dot => 1.0,
+        };
+        (mean, length)
+    }
+
+    /// What the new node's z_a is multiplied with in the score, all weights included.
+    fn direction(&self, new: &Newcomers, other: End) -> Vec<f64> {
+        let (embeddings, row) = self.side(new, other);
+        let (of_attributes, of_cross) = match &self.memory {
+            Some(memory) => {
+                let terms = memory.weights.of(self.kind_with(other)).terms;
+                (terms[Term::Attributes as usize], terms[Term::Cross as usize])
+            }
+            None => (self.config.lambda[1], self.config.lambda[2]),
+        };
+        // z_s of a node without links is its z_a.
+        let cross = if embeddings.seen[row] { &embeddings.structure } else { &embeddings.attributes };
+        let both = embeddings.attributes.row(row).iter().zip(cross.row(row));
+        both.map(|(&own, &cross)| of_attributes * f64::from(own) + of_cross * f64::from(cross)).collect()
+    }
+
+    fn side<'a>(&'a self, new: &'a Newcomers, end: End) -> (&'a Embeddings, usize) {
+        match end {
+            End::Seen(node) => (&self.embeddings, node as usize),
+            End::New(node) => (&new.embeddings, node as usize),
+        }
+    }
+
+    /// The seen nodes whose attribute embeddings are most like a new node's.
+    fn most_similar(&self, new: &Newcomers, node: NodeId) -> Vec<(NodeId, f32)> {
+        let own = new.embeddings.attributes.row(node as usize);
+        let length = |row: &[f32]| row.iter().map(|value| value * value).sum::<f32>().sqrt();
+        let cosine = |other: NodeId| {
+            let row = self.embeddings.attributes.row(other as usize);
+            let product: f32 = own.iter().zip(row).map(|(a, b)| a * b).sum();
+            product / (length(own) * length(row)).max(f32::MIN_POSITIVE)
+        };
+        let seen = (0..self.summary.nodes as NodeId).filter(|&node| self.embeddings.seen[node as usize]);
+        let mut all: Vec<(NodeId, f32)> = seen.map(|node| (node, cosine(node))).collect();
+        all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        all.truncate(NAMED);
+        all
+    }
+}
+
+/// The entries of features that have one row.
+fn entries(features: &Features) -> Vec<(u32, f32)> {
+    match features {
+        Features::Sparse(rows) => rows.row(0).iter().map(|entry| (entry.index, entry.weight)).collect(),
+        Features::Dense(matrix) => {
+            let all = matrix.row(0).iter().enumerate().map(|(column, &value)| (column as u32, value));
+            all.filter(|entry| entry.1 != 0.0).collect()
+        }
+    }
+}
+
+fn times(row: &[f64], matrix: &Matrix<f32>) -> Vec<f64> {
+    let mut out = vec![0.0; matrix.columns()];
+    for (index, value) in row.iter().enumerate() {
+        out.iter_mut().zip(matrix.row(index)).for_each(|(out, &weight)| *out += value * f64::from(weight));
+    }
+    out
+}
+
+fn times_transposed(row: &[f64], matrix: &Matrix<f32>) -> Vec<f64> {
+    let of = |index: usize| matrix.row(index).iter().zip(row).map(|(&weight, value)| f64::from(weight) * value).sum();
+    (0..matrix.rows()).map(of).collect()
+}
