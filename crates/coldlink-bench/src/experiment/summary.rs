@@ -141,7 +141,9 @@ fn curve(points: &[CurvePoint], (block, row, set): (&str, &str, &str)) -> Vec<(f
         }
         line.push((point.step as f64, point.auc));
     }
-    line
+    // Methods differ too much in what a step is for one axis of steps.
+    let last = line.last().map_or(1.0, |last| last.0);
+    line.into_iter().map(|(step, auc)| (step / last, auc)).collect()
 }
 
 /// Validation over steps on the first split, a chart for each block and set.
@@ -156,7 +158,7 @@ pub(super) fn curves(experiment: &Experiment, points: &[CurvePoint]) -> Vec<Char
                 charts.push(Chart {
                     name: format!("curves-{}-{set}", block.name),
                     title: format!("{}: validation while training, {}", facts.label, block.label.to_lowercase()),
-                    x_label: "steps".to_owned(),
+                    x_label: "share of the method's own training".to_owned(),
                     y_label: "AUC on validation pairs".to_owned(),
                     lines,
                 });

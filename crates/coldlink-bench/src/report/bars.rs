@@ -28,8 +28,13 @@ const NAME: f64 = 225.0;
 ///
 /// The axis starts at a round value below all others, which is written above the panels.
 pub fn bars(table: &Table, block: usize) -> String {
-    let sets: Vec<usize> = (0..table.sets.len()).filter(|&set| table.sets[set].missing.is_none()).collect();
-    let Some(block) = table.blocks.get(block).filter(|block| !sets.is_empty() && !block.rows.is_empty()) else {
+    let is_measured = |block: &Block, set: usize| {
+        block.rows.iter().any(|row| row.cells.get(set).is_some_and(|cell| cell.ours.is_some()))
+    };
+    let block = table.blocks.get(block);
+    let sets: Vec<usize> =
+        (0..table.sets.len()).filter(|&set| block.is_some_and(|block| is_measured(block, set))).collect();
+    let Some(block) = block.filter(|_| !sets.is_empty()) else {
         let mut picture = Picture::new(&table.title, (560.0, 90.0));
         picture.text("", (MARGIN, 60.0), "nothing was measured");
         return picture.finish();
@@ -134,10 +139,11 @@ fn panel(picture: &mut Picture, layout: &Layout, index: usize, (label, block, se
 
 /// The grid, the axis and its numbers.
 fn axis(picture: &mut Picture, scale: &Scale, (top, bottom): (f64, f64)) {
-    for (index, (at, label)) in scale.ticks(4.0).into_iter().enumerate() {
-        picture.path(if index == 0 { "axis" } else { "grid" }, &format!("M{at:.1} {top:.1}V{bottom:.1}"));
+    for (at, label) in scale.ticks(4.0) {
+        picture.path("grid", &format!("M{at:.1} {top:.1}V{bottom:.1}"));
         picture.text("middle", (at, bottom + 16.0), &label);
     }
+    picture.path("axis", &format!("M{:.1} {top:.1}V{bottom:.1}", scale.at(f64::NEG_INFINITY)));
 }
 
 /// The bar with its deviation, and the paper's tick.
