@@ -81,6 +81,15 @@ fn a_model_finds_links_of_new_nodes_within_their_topic() {
         let sum: f64 = named.chain(parts).sum();
         assert!((sum - line["score"].as_f64().unwrap()).abs() < 1e-4, "{line}");
     }
+    let first = rows[1].split(',').nth(2).unwrap();
+    folder.write("old.csv", format!("name\n{first}\nnobody\n"));
+    let without = folder.run("predict papers.model --new new.csv --top 100 --exclude old.csv --format csv");
+    assert!(without.err.contains("note: 1 name of `--exclude` belong to no node"), "{}", without.err);
+    assert!(!without.out.contains(&format!(",{first},")), "{}", without.out);
+    let mixed = folder.check("predict papers.model --new new.csv --top 1000 --among both --format csv");
+    assert!(mixed.starts_with("new,rank,other,is,score"), "{mixed}");
+    let of_new: Vec<&str> = mixed.lines().filter(|line| line.contains(",new,")).collect();
+    assert_eq!(of_new.len(), 2, "each of two new nodes finds the other: {of_new:?}");
     let csv = folder.check("predict papers.model --new new.csv --top 1 --explain --format csv");
     assert!(csv.lines().next().unwrap().ends_with(",because"), "{csv}");
     let table = folder.check("predict papers.model --new new.csv --top 1 --format table");

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use coldlink::graph::{Attributes, Names, NodeId};
-use coldlink::load::{End, Schema, load_pairs};
-use coldlink::model::{Model, Newcomers, Wish};
+use coldlink::load::{End, Schema, load_excluded, load_pairs};
+use coldlink::model::{Among, Model, Newcomers, Wish};
 use serde::Serialize;
 
 use super::{Common, share};
 use crate::input::{load_new_nodes, open_model};
 use crate::output::{check_writable, write_to};
 use crate::progress::Tally;
-use crate::tables::Columns;
+use crate::tables::{Columns, count};
 
 /// New nodes, or pairs, that are worked on at a time; what is found is written before the next.
 const PER_ROUND: usize = 4_096;
@@ -25,6 +25,7 @@ Examples:
   coldlink predict papers.model --new new-papers.csv
   coldlink predict papers.model --new new-papers.csv --top 100 -o links.csv
   coldlink predict papers.model --new new-papers.csv --top 3 --explain
+  coldlink predict papers.model --new new-papers.csv --among both --exclude retracted.csv
   coldlink predict papers.model --new new-papers.csv --pairs pairs.csv --format jsonl
 
 New nodes are a table with the columns of the nodes.csv that was trained on, or an .npz file with
@@ -45,6 +46,12 @@ pub struct Predict {
     /// How many links to find for each new node
     #[arg(long, value_name = "K", default_value_t = 10)]
     top: usize,
+    /// Where to look for them: among nodes of the graph, the other new nodes, or both
+    #[arg(long, value_name = "WHERE", default_value = "seen", conflicts_with = "pairs")]
+    among: Where,
+    /// Nodes that are not to be found: a table whose first column names them
+    #[arg(long, value_name = "FILE", conflicts_with = "pairs")]
+    exclude: Option<PathBuf>,
     /// Score these pairs instead
     #[arg(long, value_name = "FILE", conflicts_with = "top")]
     pairs: Option<PathBuf>,
@@ -64,6 +71,26 @@ pub struct Predict {
     /// The file to write [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Where {
+    /// Nodes of the graph
+    Seen,
+    /// The other new nodes
+    New,
+    /// All of them
+    Both,
+}
+
+impl From<Where> for Among {
+    fn from(place: Where) -> Self {
+        match place {
+            Where::Seen => Among::Seen,
+            Where::New => Among::New,
+            Where::Both => Among::Both,
+        }
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -87,18 +114,29 @@ pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
     let new = load_new_nodes(&args.new, &model, common)?;
     let names = BothNames { new: &new.names, seen: &model.names };
     let newcomers = model.meet(&new.attributes);
+    let (excluded, unknown) = match &args.exclude {
+        Some(path) => load_excluded(path, names.new, names.seen)?,
+        None => (Vec::new(), 0),
+    };
+    if unknown > 0 && !common.quiet {
+        eprintln!("note: {} of `--exclude` belong to no node", count(unknown, "name"));
+    }
     let odds = Odds { model: &model, base_rate: args.base_rate.unwrap_or_else(|| model.base_rate()) };
     match &args.pairs {
         None => write_to(args.output.as_deref(), |out| {
             let mut writer = RowWriter::new(args, odds, out);
-            let wish = Wish { count: args.top, popularity: args.popularity };
+            let (among, popularity) = (args.among.into(), args.popularity);
+            let wish = Wish { count: args.top, among, excluded: &excluded, popularity };
             let mut tally = args.tally(common, new.names.len(), "new nodes");
             let reasons = Reasons::new(&model, &new.attributes, &newcomers);
             best_links(&model, &newcomers, wish, |node, hits| {
                 tally.add(1);
                 let found: Vec<Found> = hits
                     .iter()
-                    .map(|&(seen, score)| Found { seen, score, because: args.explain.then(|| reasons.of(node, seen)) })
+                    .map(|&(number, score)| {
+                        let other = names.end(number);
+                        Found { other, score, because: args.explain.then(|| reasons.of(node, other)) }
+                    })
                     .collect();
                 writer.links(&names, node, &found)
             })?;
@@ -139,7 +177,7 @@ impl Predict {
 
 /// A found link.
 struct Found {
-    seen: NodeId,
+    other: End,
     score: f32,
     /// Where it is asked for.
     because: Option<Because>,
@@ -189,8 +227,8 @@ impl<'a> Reasons<'a> {
         Reasons { model, attributes, new, names }
     }
 
-    fn of(&self, node: NodeId, seen: NodeId) -> Because {
-        let explained = self.model.explain(self.attributes, self.new, node, End::Seen(seen));
+    fn of(&self, node: NodeId, other: End) -> Because {
+        let explained = self.model.explain(self.attributes, self.new, node, other);
         let name =
             |column: u32| self.names.get(column as usize).cloned().unwrap_or_else(|| format!("attribute {column}"));
         let (first, others) = explained.attributes.split_at(explained.attributes.len().min(NAMED));
@@ -221,7 +259,7 @@ impl Because {
 fn best_links(
     model: &Model,
     new: &Newcomers,
-    wish: Wish,
+    wish: Wish<'_>,
     mut each: impl FnMut(NodeId, &[(NodeId, f32)]) -> io::Result<()>,
 ) -> io::Result<()> {
     let nodes = new.embeddings.nodes();
@@ -279,6 +317,12 @@ struct BothNames<'a> {
 }
 
 impl BothNames<'_> {
+    /// The node of a number, where new ones come after those of the graph.
+    fn end(&self, number: NodeId) -> End {
+        let seen = self.seen.len() as NodeId;
+        if number < seen { End::Seen(number) } else { End::New(number - seen) }
+    }
+
     fn of(&self, end: End) -> String {
         match end {
             End::New(node) => self.new.get(node).into_owned(),
@@ -292,7 +336,10 @@ impl BothNames<'_> {
 struct Link<'a> {
     new: &'a str,
     rank: usize,
-    seen: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seen: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_new: Option<&'a str>,
     score: f32,
     #[serde(skip_serializing_if = "Option::is_none")]
     probability: Option<f64>,
@@ -318,6 +365,8 @@ struct RowWriter<'a> {
     odds: Odds<'a>,
     /// Whether links come with reasons.
     explained: bool,
+    /// Whether new nodes may be found.
+    mixed: bool,
     rows: Rows<'a>,
 }
 
@@ -334,38 +383,42 @@ impl<'a> RowWriter<'a> {
             Format::Csv => Rows::Csv { writer: Box::new(csv::Writer::from_writer(out)), headed: false },
             Format::Jsonl => Rows::Jsonl(out),
         };
-        RowWriter { odds, explained: args.explain, rows }
+        RowWriter { odds, explained: args.explain, mixed: args.among != Where::Seen, rows }
     }
 
     fn links(&mut self, names: &BothNames, node: NodeId, found: &[Found]) -> io::Result<()> {
-        let (new, odds, explained) = (names.new.get(node), self.odds, self.explained);
-        let rows = found.iter().enumerate().map(|(place, link)| (place + 1, names.seen.get(link.seen), link));
+        let (new, odds, explained, mixed) = (names.new.get(node), self.odds, self.explained, self.mixed);
+        let rows = found.iter().enumerate().map(|(place, link)| (place + 1, names.of(link.other), link));
+        let is = |link: &Found| if matches!(link.other, End::Seen(_)) { "seen" } else { "new" };
+        let is = |link: &Found| mixed.then(|| is(link).to_owned());
         let words = |link: &Found| link.because.as_ref().map(Because::in_words);
         match &mut self.rows {
             Rows::Table(out) => {
                 let mut table = Columns::bare();
-                rows.for_each(|(rank, seen, link)| {
-                    let cells = [seen.into_owned(), rank.to_string()].into_iter().chain(odds.plain_cells(link.score));
-                    table.row(cells.chain(words(link)));
+                rows.for_each(|(rank, other, link)| {
+                    let cells = [other, rank.to_string()].into_iter().chain(is(link));
+                    table.row(cells.chain(odds.plain_cells(link.score)).chain(words(link)));
                 });
                 writeln!(out, "{new}\n{table}")
             }
             Rows::Csv { writer, headed } => {
                 if !std::mem::replace(headed, true) {
                     let because = explained.then(|| "because".to_owned());
-                    let head = ["new", "rank", "seen"].map(str::to_owned).into_iter().chain(odds.head());
-                    record(writer, head.chain(because))?;
+                    let head = if mixed { &["new", "rank", "other", "is"][..] } else { &["new", "rank", "seen"] };
+                    let head = head.iter().map(|name| (*name).to_owned());
+                    record(writer, head.chain(odds.head()).chain(because))?;
                 }
-                for (rank, seen, link) in rows {
-                    let cells = [new.to_string(), rank.to_string(), seen.into_owned()];
-                    record(writer, cells.into_iter().chain(odds.cells(link.score)).chain(words(link)))?;
+                for (rank, other, link) in rows {
+                    let cells = [new.to_string(), rank.to_string(), other].into_iter().chain(is(link));
+                    record(writer, cells.chain(odds.cells(link.score)).chain(words(link)))?;
                 }
                 Ok(())
             }
             Rows::Jsonl(out) => {
-                for (rank, seen, Found { score, because, .. }) in rows {
+                for (rank, name, Found { other, score, because }) in rows {
                     let (score, because, probability) = (*score, because.as_ref(), odds.of(*score));
-                    line(out, &Link { new: &new, rank, seen: &seen, score, probability, because })?;
+                    let (seen, other_new) = seen_or_new(*other, &name);
+                    line(out, &Link { new: &new, rank, seen, other_new, score, probability, because })?;
                 }
                 Ok(())
             }
@@ -396,8 +449,7 @@ impl<'a> RowWriter<'a> {
             }
             Rows::Jsonl(out) => {
                 for (new, end, other, score) in rows {
-                    let is_seen = matches!(end, End::Seen(_));
-                    let (seen, other_new) = if is_seen { (Some(&*other), None) } else { (None, Some(&*other)) };
+                    let (seen, other_new) = seen_or_new(end, &other);
                     line(out, &ScoredPair { new: &new, seen, other_new, score, probability: odds.of(score) })?;
                 }
                 Ok(())
@@ -411,6 +463,11 @@ impl<'a> RowWriter<'a> {
             Rows::Table(out) | Rows::Jsonl(out) => out.flush(),
         }
     }
+}
+
+/// A name as that of a seen node or of a new one.
+fn seen_or_new(end: End, name: &str) -> (Option<&str>, Option<&str>) {
+    if matches!(end, End::Seen(_)) { (Some(name), None) } else { (None, Some(name)) }
 }
 
 /// Writes a row, with the system's own error where there is one: a closed output must be known as such.

@@ -28,7 +28,7 @@ pub use map::Map;
 pub use npy::write_npy_f32;
 pub use npz::{NpzFile, load_new_npz};
 pub use packed::{open_packed, write_packed};
-pub use pairs::{End, load_pairs};
+pub use pairs::{End, load_excluded, load_pairs};
 pub use schema::{ColumnKind, ColumnSchema, Schema};
 pub use table::Table;
 pub use tables::{load_new, load_tables};

@@ -43,6 +43,22 @@ pub fn load_pairs(path: &Path, new: &Names, seen: &Names) -> Result<Vec<(End, En
     Ok(pairs)
 }
 
+/// Loads names of nodes from the first column of a table: their numbers in rising order, those of new nodes after those of the
+/// graph, and how many names there are no nodes of.
+pub fn load_excluded(path: &Path, new: &Names, seen: &Names) -> Result<(Vec<NodeId>, usize), LoadError> {
+    let mut rows = Rows::open(path)?;
+    let (first_new, new, seen) = (seen.len() as NodeId, new.index(), seen.index());
+    let (mut numbers, mut unknown) = (Vec::new(), 0);
+    while let Some((_, row)) = rows.next()? {
+        let found = [seen.find(&row[0]), new.find(&row[0]).map(|node| first_new + node)];
+        unknown += usize::from(found == [None, None]);
+        numbers.extend(found.into_iter().flatten());
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok((numbers, unknown))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +68,15 @@ mod tests {
         let path = folder.path().join("pairs.csv");
         std::fs::write(&path, text).unwrap();
         load_pairs(&path, &Names::from_texts(["n1", "n2"]), &Names::from_texts(["p1", "n2"]))
+    }
+
+    #[test]
+    fn excluded_names_are_found_on_both_sides_and_others_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("excluded.csv");
+        std::fs::write(&path, "name,why\nn2,old\nmissing,\np1,\nn2,\n").unwrap();
+        let found = load_excluded(&path, &Names::from_texts(["n1", "n2"]), &Names::from_texts(["p1", "n2"])).unwrap();
+        assert_eq!(found, (vec![0, 1, 3], 1));
     }
 
     #[test]

@@ -41,6 +41,19 @@ impl Embeddings {
         Embeddings { attributes, structure, seen }
     }
 
+    /// These nodes, and others numbered after them.
+    pub(super) fn followed_by(&self, others: &Embeddings) -> Embeddings {
+        let rows = |own: &Matrix<f32>, other: &Matrix<f32>| {
+            let row = |row: usize| if row < own.rows() { own.row(row) } else { other.row(row - own.rows()) };
+            Matrix::from_fn(own.rows() + other.rows(), own.columns(), |index, column| row(index)[column])
+        };
+        Embeddings {
+            attributes: rows(&self.attributes, &others.attributes),
+            structure: rows(&self.structure, &others.structure),
+            seen: [&self.seen[..], &others.seen].concat(),
+        }
+    }
+
     /// How many nodes there are.
     pub fn nodes(&self) -> usize {
         self.seen.len()

@@ -24,7 +24,7 @@ pub use file::{FileError, FileProblem};
 pub use inputs::{Columns, Features, Inputs, Lists, SparseRows};
 pub use loss::PairLoss;
 pub use structure::StructureEncoder;
-pub use trained::{Memory, Model, Newcomers, Summary, Wish};
+pub use trained::{Among, Memory, Model, Newcomers, Summary, Wish};
 
 use crate::kernel::{Matrix, Moments, Real};
 

@@ -104,11 +104,27 @@ pub struct Newcomers {
     words: Option<TfIdfRows>,
 }
 
-/// How found links are ranked.
+/// Which nodes are looked through for links of a new one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Among {
+    /// Those of the graph.
+    #[default]
+    Seen,
+    /// The other new ones.
+    New,
+    /// All of them.
+    Both,
+}
+
+/// Which links are looked for, and how they are ranked.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wish {
+pub struct Wish<'a> {
     /// How many links of each new node.
     pub count: usize,
+    /// Where they are looked for.
+    pub among: Among,
+    /// Nodes that are passed over, in rising order; new ones are numbered after those of the graph.
+    pub excluded: &'a [NodeId],
     /// From 1, as scored, down to 0, where a node's many links are no argument for it. Without effect on a score by λ.
     pub popularity: f32,
 }
@@ -122,6 +138,24 @@ struct About {
     config: Config,
     schema: Option<Schema>,
     weights: Option<ScoreWeights>,
+}
+
+impl Wish<'_> {
+    /// The best nodes of the graph, as scored.
+    pub fn best(count: usize) -> Self {
+        Wish { count, among: Among::Seen, excluded: &[], popularity: 1.0 }
+    }
+
+    /// The nodes that are looked through, where there are so many.
+    fn candidates(&self, seen: usize, new: usize) -> Vec<NodeId> {
+        let range = match self.among {
+            Among::Seen => 0..seen,
+            Among::New => seen..seen + new,
+            Among::Both => 0..seen + new,
+        };
+        let all = range.map(|node| node as NodeId);
+        all.filter(|node| self.excluded.binary_search(node).is_err()).collect()
+    }
 }
 
 impl Model {
@@ -184,22 +218,41 @@ impl Model {
         scorer.scores(&pairs.iter().map(|&(a, b)| (self.number(a), self.number(b))).collect::<Vec<_>>())
     }
 
-    /// The likeliest links of some of the new nodes, best first by what is wished; their scores are those of the model.
-    pub fn best_links(&self, new: &Newcomers, rows: Range<usize>, wish: Wish) -> Vec<Vec<Hit>> {
-        let nodes = self.summary.nodes as NodeId;
-        let Some(scorer) = self.link_scorer(new) else {
+    /// The likeliest links of some of the new nodes, best first by what is wished; their scores are those of the model. New nodes
+    /// that are found are numbered after those of the graph.
+    pub fn best_links(&self, new: &Newcomers, rows: Range<usize>, wish: Wish<'_>) -> Vec<Vec<Hit>> {
+        let candidates = wish.candidates(self.summary.nodes, new.embeddings.nodes());
+        if let Some(scorer) = self.link_scorer(new) {
+            let penalty = |node: NodeId| scorer.evidence.popularity(node) * (1.0 - wish.popularity);
+            return self.best_of(&scorer, rows, &candidates, wish.count, penalty);
+        }
+        if wish.among == Among::Seen && wish.excluded.is_empty() {
             let queries = &new.embeddings.attributes;
             let part =
                 Matrix::from_fn(rows.len(), queries.columns(), |row, column| queries.row(rows.start + row)[column]);
             return ExactIndex::new(&self.embeddings, self.lambda()).search(&part, wish.count);
-        };
-        let candidates: Vec<NodeId> = (0..nodes).collect();
+        }
+        let all = self.embeddings.followed_by(&new.embeddings);
+        let scorer = EmbeddingScorer { embeddings: &all, lambda: self.lambda() };
+        self.best_of(&scorer, rows, &candidates, wish.count, |_| 0.0)
+    }
+
+    /// The best candidates for each new node of `rows` by their scores less a penalty, never the node itself.
+    fn best_of(
+        &self,
+        scorer: &impl Scorer,
+        rows: Range<usize>,
+        candidates: &[NodeId],
+        count: usize,
+        penalty: impl Fn(NodeId) -> f32 + Sync,
+    ) -> Vec<Vec<Hit>> {
         let find = |scores: &mut Vec<f32>, row: usize| {
-            scorer.scores_against(nodes + row as NodeId, &candidates, scores);
-            let ranked =
-                |node: NodeId| scores[node as usize] - scorer.evidence.popularity(node) * (1.0 - wish.popularity);
-            let found = best(candidates.iter().map(|&node| (node, ranked(node))), wish.count);
-            found.into_iter().map(|hit| Hit { score: scores[hit.node as usize], ..hit }).collect()
+            let own = (self.summary.nodes + row) as NodeId;
+            scorer.scores_against(own, candidates, scores);
+            let places = (0..candidates.len()).filter(|&place| candidates[place] != own);
+            let ranked = places.map(|place| (place as NodeId, scores[place] - penalty(candidates[place])));
+            let hit = |hit: Hit| Hit { node: candidates[hit.node as usize], score: scores[hit.node as usize] };
+            best(ranked, count).into_iter().map(hit).collect()
         };
         rows.into_par_iter().map_init(|| vec![0.0; candidates.len()], find).collect()
     }
@@ -470,7 +523,7 @@ mod tests {
         let read = Model::open(&path).unwrap();
         assert_eq!(read.memory, model.memory);
         let new = Attributes::from_rows(12, &[vec![(1, 1.0)], vec![]]).unwrap();
-        let wish = Wish { count: 7, popularity: 1.0 };
+        let wish = Wish::best(7);
         assert_eq!(read.best_links(&read.meet(&new), 0..2, wish), model.best_links(&model.meet(&new), 0..2, wish));
     }
 
@@ -479,7 +532,7 @@ mod tests {
         let model = with_memory(trained(&["width=20"], 3));
         let new = Attributes::from_rows(12, &[vec![(1, 1.0), (8, 0.5)]]).unwrap();
         let newcomers = model.meet(&new);
-        let found = |popularity| model.best_links(&newcomers, 0..1, Wish { count: 60, popularity }).remove(0);
+        let found = |popularity| model.best_links(&newcomers, 0..1, Wish { popularity, ..Wish::best(60) }).remove(0);
         let (mut usual, mut quiet) = (found(1.0), found(0.0));
         assert!(usual.is_sorted_by(|a, b| a.score >= b.score));
         let place = |hits: &[Hit], node: NodeId| hits.iter().position(|hit| hit.node == node);
@@ -492,6 +545,35 @@ mod tests {
         quiet.sort_by_key(|hit| hit.node);
         assert_eq!(usual, quiet);
         assert_eq!(model.probability(0.0, 0.5), Some(0.5));
+    }
+
+    #[test]
+    fn links_are_looked_for_where_it_is_wished() {
+        let new = Attributes::from_rows(12, &[vec![(1, 1.0)], vec![(1, 1.0), (8, 0.5)], vec![(4, 1.0)]]).unwrap();
+        for model in [with_memory(trained(&["width=20"], 3)), trained(&["width=20", "terms=[]"], 3)] {
+            let newcomers = model.meet(&new);
+            let found = |among, excluded: &[NodeId]| {
+                let wish = Wish { among, excluded, ..Wish::best(100) };
+                let mut hits = model.best_links(&newcomers, 0..1, wish).remove(0);
+                assert!(hits.is_sorted_by(|a, b| a.score >= b.score));
+                hits.sort_by_key(|hit| hit.node);
+                hits
+            };
+            let (seen, new, both) = (found(Among::Seen, &[]), found(Among::New, &[]), found(Among::Both, &[]));
+            let nodes = |hits: &[Hit]| hits.iter().map(|hit| hit.node).collect::<Vec<_>>();
+            assert_eq!(nodes(&seen), (0..60).collect::<Vec<_>>());
+            assert_eq!(nodes(&new), [61, 62], "a node is not its own link");
+            assert_eq!(nodes(&both), [nodes(&seen), nodes(&new)].concat());
+            assert_eq!(
+                nodes(&found(Among::Both, &[3, 61])),
+                [(0..3).collect::<Vec<_>>(), (4..60).collect(), vec![62]].concat()
+            );
+            let end = |node: NodeId| if node < 60 { End::Seen(node) } else { End::New(node - 60) };
+            let pairs: Vec<_> = both.iter().map(|hit| (End::New(0), end(hit.node))).collect();
+            for (hit, score) in both.iter().zip(model.score_pairs(&newcomers, &pairs)) {
+                assert!((hit.score - score).abs() < 1e-4, "{}: {} instead of {score}", hit.node, hit.score);
+            }
+        }
     }
 
     /// What `rest` must be: the intercept with the walks' smallest chances, and the embedding of no attributes.
