@@ -22,6 +22,13 @@ impl Columns {
         Columns(table)
     }
 
+    /// Adds a row that ends in a text, which stands to the left.
+    pub fn row_with_text<T: Display>(&mut self, row: impl IntoIterator<Item = T>, text: &str) {
+        let mut cells = cells(row);
+        cells.push(Cell::new(text));
+        self.0.add_row(cells);
+    }
+
     /// Adds a row.
     pub fn row<T: Display>(&mut self, row: impl IntoIterator<Item = T>) {
         self.0.add_row(cells(row));

@@ -397,7 +397,11 @@ impl<'a> RowWriter<'a> {
                 let mut table = Columns::bare();
                 rows.for_each(|(rank, other, link)| {
                     let cells = [other, rank.to_string()].into_iter().chain(is(link));
-                    table.row(cells.chain(odds.plain_cells(link.score)).chain(words(link)));
+                    let cells = cells.chain(odds.plain_cells(link.score));
+                    match words(link) {
+                        Some(words) => table.row_with_text(cells, &words),
+                        None => table.row(cells),
+                    }
                 });
                 writeln!(out, "{new}\n{table}")
             }
