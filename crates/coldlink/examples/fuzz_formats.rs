@@ -4,28 +4,32 @@
 //! (memory grows beyond all small files), or opens a damaged packed file as if it were whole.
 
 use std::fs;
+use std::hint::black_box;
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use coldlink::graph::{Attributes, Dataset, Names};
-use coldlink::load::{LoadError, LoadOptions, Schema, load, load_new, load_new_npz, open_packed, write_packed};
+use coldlink::Config;
+use coldlink::graph::{Attributes, Dataset, Graph, Names, Notes};
+use coldlink::load::{End, LoadError, LoadOptions, Schema, load, load_new, load_new_npz, open_packed, write_packed};
+use coldlink::model::{FileError, FileProblem, Model, Wish};
+use coldlink::split::Split;
+use coldlink::train::{Fit, Silent};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64;
 
+const EDGES: &str = "source,target,weight\np1,é,1\né,p1,0.5\np3,\"p1\",\np3,p3,0\n";
+const NODES: &str = "id,year,words,kind\np1,1999,graph|link,a\né,,\"node, \"\"new\"\"\",b\np3,-1e3,link,\n";
 /// The same as JSON lines.
 const EDGE_LINES: &str =
     "{\"source\": \"a\", \"target\": \"b\"}\n{\"source\": \"c\", \"target\": \"a\", \"weight\": 1}\n";
 const NODE_LINES: &str = "{\"id\": \"a\", \"year\": 1999, \"words\": [\"x\", \"y\"]}\n\
     {\"id\": \"b\", \"year\": null, \"words\": \"x|z\"}\n{\"words\": [], \"id\": \"c\", \"year\": 2.5e3}\n";
-
-const EDGES: &str = "source,target,weight\np1,é,1\né,p1,0.5\np3,\"p1\",\np3,p3,0\n";
-const NODES: &str = "id,year,words,kind\np1,1999,graph|link,a\né,,\"node, \"\"new\"\"\",b\np3,-1e3,link,\n";
 const PPI_GRAPH: &str = r#"{"directed": true, "multigraph": false, "graph": {"name": "é"},
 "nodes": [{"test": false, "id": 0}, {"id": 1, "x": [1, {}]}, {"id": 2}],
 "links": [{"source": 0, "target": 2, "weight": 0.5}, {"source": 2, "target": 0}, {"source": 1, "target": 1}]}"#;
@@ -77,6 +81,7 @@ struct Samples {
     packed: Vec<u8>,
     dataset: Dataset,
     schema: Schema,
+    model: Vec<u8>,
 }
 
 impl Samples {
@@ -90,8 +95,31 @@ impl Samples {
         let schema = dataset.schema.clone().ok_or("tables have a schema")?;
         let features = [1.0, 0.0, -0.5, 3.0, 9.0, 9.0].map(f32::to_le_bytes);
         let ppi = [npy("<f4", "(3, 2)", features.as_flattened()), npy("|i1", "(3,)", &[1, 2, 1])];
-        Ok(Samples { archive: archive(&arrays)?, arrays, ppi, packed: fs::read(packed)?, dataset, schema })
+        let model = folder.join("sound.model");
+        trained()?.save(&model)?;
+        let (packed, model) = (fs::read(packed)?, fs::read(model)?);
+        Ok(Samples { archive: archive(&arrays)?, arrays, ppi, packed, dataset, schema, model })
     }
+}
+
+/// A small model with everything that a model can have.
+fn trained() -> Result<Model, Box<dyn std::error::Error>> {
+    const NODES: u32 = 400;
+    let links = (0..NODES).flat_map(|node| [1, 7, 20, 90].map(|step| (node, (node + step) % NODES)));
+    let row = |node: u32| vec![(node % 7, 1.0), (7 + node % 5, 0.5)];
+    let dataset = Dataset {
+        name: "small".into(),
+        graph: Graph::from_links(NODES as usize, links),
+        attributes: Attributes::from_rows(12, &(0..NODES).map(row).collect::<Vec<_>>())?,
+        names: Names::from_texts((0..NODES).map(|node| format!("n{node}"))),
+        schema: None,
+        notes: Notes::default(),
+    };
+    let config =
+        ["steps=5", "width=16", "hidden=[8]", "bias=true"].iter().try_fold(Config::default(), |c, s| c.set(s))?;
+    let split = Split::for_training(&dataset.graph, &dataset.attributes, config.validation, 1)?;
+    let fit = Fit { split: &split, attributes: &dataset.attributes, config: &config, seed: 1, checkpoints: None };
+    Ok(Model::new(&dataset, &fit.run(&mut Silent)?, &config, "default", 1))
 }
 
 /// The files of an archive.
@@ -139,11 +167,12 @@ enum Case {
     Packed(Vec<u8>),
     /// With checksums that match.
     SealedPacked(Vec<u8>),
+    Model(Vec<u8>),
 }
 
 impl Case {
     fn draw(samples: &Samples, damage: &mut Damage) -> Self {
-        match damage.0.random_range(0..11) {
+        match damage.0.random_range(0..13) {
             0 => Case::Archive(damage.of(&samples.archive)),
             1 => Case::Archive(damage.of(STORED_ARCHIVE)),
             2 | 3 => {
@@ -163,6 +192,8 @@ impl Case {
                 let edges = damage.of(&zip(EDGES.as_bytes()));
                 Case::Tables { edges, nodes: zip(&damage.of(NODES.as_bytes())), ending: "tsv.gz" }
             }
+            11 => Case::Model(damage.of(&samples.model)),
+            12 => Case::Model(damage.in_place(&samples.model)),
             9 => {
                 let edges = if damage.coin() { damage.of(EDGE_LINES.as_bytes()) } else { EDGE_LINES.into() };
                 Case::Tables { edges, nodes: damage.of(NODE_LINES.as_bytes()), ending: "jsonl" }
@@ -194,6 +225,7 @@ impl Case {
             Case::Ppi(_) => "ppi",
             Case::Packed(_) => "packed",
             Case::SealedPacked(_) => "packed, checksums renewed",
+            Case::Model(_) => "model",
         }
     }
 
@@ -239,6 +271,19 @@ impl Case {
                 let silent = whole.as_ref().is_ok_and(|dataset| *dataset != samples.dataset);
                 if silent { Err("damaged data was opened".into()) } else { Ok(walk_loaded(&whole)) }
             }
+            Case::Model(bytes) => {
+                let path = folder.join("damaged.model");
+                write(&path, bytes)?;
+                let opened = match Model::open(&path) {
+                    // The checksum is made to match, so that what comes after it is met as well.
+                    Err(FileError { problem: FileProblem::Checksum { found, stored }, .. }) => {
+                        write(&path, &renamed(bytes, &format!("{stored:016x}"), &format!("{found:016x}")))?;
+                        Model::open(&path)
+                    }
+                    opened => opened,
+                };
+                Ok(opened.map(|model| use_model(&model)).is_ok())
+            }
             Case::SealedPacked(bytes) => {
                 let path = folder.join("sealed.coldlink");
                 write(&path, bytes)?;
@@ -249,6 +294,28 @@ impl Case {
 }
 
 /// Uses all that was loaded, as a later stage would.
+/// The bytes with one text put in place of another of the same length.
+fn renamed(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let place = bytes.windows(from.len()).position(|window| window == from.as_bytes());
+    let mut bytes = bytes.to_vec();
+    if let Some(place) = place {
+        bytes[place..place + to.len()].copy_from_slice(to.as_bytes());
+    }
+    bytes
+}
+
+/// Asks a model what it is made for.
+fn use_model(model: &Model) {
+    let width = model.summary.attributes;
+    let row = (0..width.min(3) as u32).map(|column| (column, 1.0)).collect();
+    let Ok(new) = Attributes::from_rows(width, &[row, vec![]]) else { return };
+    let newcomers = model.meet(&new);
+    let hits = model.best_links(&newcomers, 0..2, Wish::best(5));
+    for hit in hits.iter().flatten() {
+        black_box((model.names.get(hit.node), model.explain(&new, &newcomers, 0, End::Seen(hit.node))));
+    }
+}
+
 fn walk_loaded(loaded: &Result<Dataset, LoadError>) -> bool {
     match loaded {
         Ok(dataset) => {
