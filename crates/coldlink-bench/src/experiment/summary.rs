@@ -40,7 +40,10 @@ pub(super) fn table(
                 Cell {
                     paper: paper.value(&block.name, &row.name, &set.name),
                     ours: ours(experiment, &cells, row, compared),
-                    empty: experiment.reason(&row.name, &set.name).map(str::to_owned),
+                    empty: match experiment.reason(&row.name, &set.name) {
+                        Some(reason) => Some(reason.to_owned()),
+                        None => (cells.is_empty() && set.missing.is_none()).then(|| "not run yet".to_owned()),
+                    },
                 }
             };
             MethodRow { name: row.name.clone(), label: row.label.clone(), cells: sets.iter().map(cell).collect() }
