@@ -161,7 +161,8 @@ proptest! {
         for ((name, own), (_, other)) in by_hand.iter().zip(&by_autodiff) {
             prop_assert_eq!(own.len(), other.len(), "{}", name);
             let error = own.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
-            prop_assert!(error < 1e-5 * size.max(1e-3), "{name}: off by {error:e} of {size:e}");
+            // burn rounds numbers to single precision in the gradients of products with them and quotients by them.
+            prop_assert!(error < 2e-6 * size.max(1e-3), "{name}: off by {error:e} of {size:e}");
         }
     }
 }
