@@ -160,10 +160,7 @@ pub fn load_new_nodes(path: &Path, model: &Model, common: &Common) -> anyhow::Re
     let new = loaded.with_context(|| format!("cannot load `{}`", path.display()))?;
     if !common.quiet {
         let empty = empty_rows(&new.attributes);
-        if new.unknown_values > 0 {
-            let values = count(new.unknown_values, "value");
-            eprintln!("note: left out {values} of the new nodes that no node of the graph has");
-        }
+        new.notes().iter().for_each(|note| eprintln!("note: {note}"));
         if empty > 0 {
             let nodes = count(empty, "new node");
             let known =

@@ -31,7 +31,7 @@ pub use packed::{open_packed, write_packed};
 pub use pairs::{End, load_excluded, load_pairs};
 pub use schema::{ColumnKind, ColumnSchema, Schema};
 pub use table::Table;
-pub use tables::{load_new, load_tables};
+pub use tables::{load_new, load_tables, new_from_json_lines};
 
 use crate::graph::{Attributes, Dataset, Graph, Names, Notes};
 use error::read_error;
@@ -84,6 +84,16 @@ pub struct NewNodes {
     pub attributes: Attributes,
     /// Values in their rows that no row of the graph has, and that therefore say nothing.
     pub unknown_values: usize,
+}
+
+impl NewNodes {
+    /// What the user should know about them, a line each.
+    pub fn notes(&self) -> Vec<String> {
+        let values = self.unknown_values;
+        let s = if values == 1 { "" } else { "s" };
+        let note = format!("left out {values} value{s} of the new nodes that no node of the graph has");
+        (values > 0).then_some(note).into_iter().collect()
+    }
 }
 
 /// Loads a graph: an `.npz` file, a packed file, a folder with `edges` and `nodes` as `.csv`, `.tsv` or `.jsonl`, or one with

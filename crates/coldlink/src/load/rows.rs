@@ -2,7 +2,7 @@
 //! line; packed by gzip or zstandard, or not.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use csv::StringRecord;
@@ -68,6 +68,14 @@ impl Rows {
         Ok(rows)
     }
 
+    /// Rows of JSON lines that are in memory.
+    pub fn of_json_lines(lines: Vec<u8>) -> Result<Self, LoadError> {
+        let path = PathBuf::from("(in memory)");
+        let header = JsonLines::header(&path, Box::new(Cursor::new(lines.clone())))?;
+        let source = Source::JsonLines(JsonLines::new(Box::new(Cursor::new(lines)), &header));
+        Ok(Rows { path, header, source, record: StringRecord::new() })
+    }
+
     fn read_header(&mut self) -> Result<(), LoadError> {
         if self.read()?.is_none() {
             return Err(self.problem(TableProblem::Empty));
@@ -87,6 +95,11 @@ impl Rows {
             Some(pair) => Err(self.problem(TableProblem::RepeatedColumn { column: pair[0].clone() })),
             None => Ok(()),
         }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The names of the columns.

@@ -21,10 +21,12 @@ pub struct Table {
 impl Table {
     /// Reads a whole table.
     pub fn read(path: &Path) -> Result<Self, LoadError> {
-        let mut rows = Rows::open(path)?;
-        let header = rows.header().to_vec();
-        let mut table =
-            Table { path: path.to_owned(), header, text: String::new(), ends: Vec::new(), lines: Vec::new() };
+        Table::of(Rows::open(path)?)
+    }
+
+    pub(super) fn of(mut rows: Rows) -> Result<Self, LoadError> {
+        let (path, header) = (rows.path().to_owned(), rows.header().to_vec());
+        let mut table = Table { path, header, text: String::new(), ends: Vec::new(), lines: Vec::new() };
         while let Some((line, cells)) = rows.next()? {
             table.lines.push(line);
             for cell in cells {

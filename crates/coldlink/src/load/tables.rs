@@ -75,6 +75,19 @@ pub fn load_new(path: &Path, schema: &Schema) -> Result<NewNodes, LoadError> {
     Ok(NewNodes { names: Names::from_texts(table.column(id)), attributes, unknown_values })
 }
 
+/// New nodes from JSON lines in memory, as [`load_new`] reads them from a file. A row without a name is called by its place, from
+/// `new 1` on.
+pub fn new_from_json_lines(lines: Vec<u8>, schema: &Schema) -> Result<NewNodes, LoadError> {
+    let table = Table::of(Rows::of_json_lines(lines)?)?;
+    let (attributes, unknown_values) = schema.apply(&table)?;
+    let id = table.header().iter().position(|column| *column == schema.id);
+    let name = |row: usize| match id.map(|id| table.cell(row, id)) {
+        None | Some("") => format!("new {}", row + 1),
+        Some(name) => name.to_owned(),
+    };
+    Ok(NewNodes { names: Names::from_texts((0..table.rows()).map(name)), attributes, unknown_values })
+}
+
 /// What an edge table says.
 #[derive(Default)]
 struct Links {
