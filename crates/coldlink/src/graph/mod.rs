@@ -7,7 +7,7 @@ mod dataset;
 mod distances;
 mod names;
 
-pub use attributes::{AttributeNames, Attributes};
+pub use attributes::{AttributeNames, Attributes, Block, Fitting};
 pub use buffer::Buffer;
 pub use csr::{Graph, GraphBuilder, Tidied};
 pub use dataset::{Dataset, Notes};

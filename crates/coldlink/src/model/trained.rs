@@ -1,5 +1,6 @@
 //! A trained model as users keep it: one file that embeds new nodes and scores them against the nodes it has seen.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
@@ -15,12 +16,12 @@ use crate::index::{ExactIndex, Hit, Index, best};
 use crate::kernel::{Entry, LANES, Matrix};
 use crate::load::{End, Schema};
 use crate::score::{Evidence, LinkScorer, ScoreWeights, Side, Term, Terms, TfIdfRows};
-use crate::split::{PairKind, TrainView};
+use crate::split::{PairKind, Preparation, StoredPreparation, TrainView};
 use crate::train::{Fitted, Validated};
 
 const KIND: &str = "model";
-/// 2 added the score's weights and what they need; a model of version 1 has none.
-const VERSION: u32 = 2;
+/// 2 added the score's weights and what they need; a model of version 1 has none. 3 added what is fitted to tables.
+const VERSION: u32 = 3;
 
 /// How a model came to be. It holds no times, paths or thread counts: the same training gives the same file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,6 +79,8 @@ pub struct Model {
     pub names: Names,
     /// How tables become attributes, where it was trained on tables.
     pub schema: Option<Schema>,
+    /// What was fitted to these attributes.
+    pub preparation: Option<Preparation>,
     /// Both embeddings of the nodes it knows.
     pub embeddings: Embeddings,
     /// What else it knows of them, where its score is made of fitted terms.
@@ -165,7 +168,11 @@ impl Model {
         let is_seen = |node| dataset.graph.degree(node) > 0;
         let embeddings = Embeddings::of(&fitted.model, &fitted.features, &nodes, is_seen);
         let visible = vec![true; nodes.len()];
-        let view = TrainView::whole(&dataset.graph, &dataset.attributes, &visible);
+        let fitted_to = fitted.preparation.as_ref();
+        let attributes = fitted_to.map_or(Cow::Borrowed(&dataset.attributes), |preparation| {
+            Cow::Owned(preparation.apply(&dataset.attributes))
+        });
+        let view = TrainView::prepared(&dataset.graph, &attributes, &visible, fitted_to);
         let memory = fitted.weights.as_ref().map(|weights| Memory {
             graph: dataset.graph.clone(),
             words: TfIdfRows::of(&view),
@@ -175,17 +182,27 @@ impl Model {
             dataset: dataset.name.clone(),
             nodes: dataset.graph.nodes(),
             links: dataset.graph.links(),
-            attributes: dataset.attributes.width(),
+            attributes: attributes.width(),
             seed,
             preset: preset.to_owned(),
             steps: fitted.steps,
             validation: fitted.history.iter().find(|validated| validated.step == fitted.steps).copied(),
         };
+        // Values that are left out need not be known.
+        let (schema, preparation) = match (&dataset.schema, fitted_to) {
+            (Some(schema), Some(preparation)) => {
+                let kept = preparation.kept();
+                let (schema, remaining) = schema.keeping(|attribute| kept[attribute as usize]);
+                (Some(schema), Some(preparation.selecting(&remaining)))
+            }
+            _ => (dataset.schema.clone(), fitted.preparation.clone()),
+        };
         Model {
             config: config.clone(),
             summary,
             names: dataset.names.clone(),
-            schema: dataset.schema.clone(),
+            schema,
+            preparation,
             embeddings,
             memory,
             encoder: fitted.model.frozen().without_table(),
@@ -197,8 +214,31 @@ impl Model {
         self.config.lambda.map(|weight| weight as f32)
     }
 
-    /// z_a of new nodes, whose attributes stand in the columns of the training graph's.
+    /// How many columns attributes of new nodes have.
+    pub fn loaded_width(&self) -> usize {
+        self.preparation.as_ref().map_or(self.summary.attributes, Preparation::loaded_width)
+    }
+
+    /// What the attributes are called that explanations name; nothing where that is not known.
+    pub fn attribute_names(&self) -> Vec<String> {
+        let loaded = self.schema.as_ref().map(Schema::attribute_names).unwrap_or_default();
+        self.preparation.as_ref().map(|preparation| preparation.names(&loaded)).unwrap_or(loaded)
+    }
+
+    /// Attributes of new nodes as the encoder sees them.
+    pub(super) fn prepared<'a>(&self, attributes: &'a Attributes) -> Cow<'a, Attributes> {
+        match &self.preparation {
+            Some(preparation) => Cow::Owned(preparation.apply(attributes)),
+            None => Cow::Borrowed(attributes),
+        }
+    }
+
+    /// z_a of new nodes, whose attributes stand in [`Model::loaded_width`] columns.
     pub fn embed(&self, attributes: &Attributes) -> Matrix<f32> {
+        self.embed_prepared(&self.prepared(attributes))
+    }
+
+    fn embed_prepared(&self, attributes: &Attributes) -> Matrix<f32> {
         let features = Features::new(attributes, self.config.scaling);
         let nodes: Vec<NodeId> = (0..attributes.rows() as NodeId).collect();
         embed_attributes(&self.encoder, &features, &nodes)
@@ -206,7 +246,8 @@ impl Model {
 
     /// New nodes in the form that scores are computed from.
     pub fn meet(&self, attributes: &Attributes) -> Newcomers {
-        let embedded = self.embed(attributes);
+        let attributes = &*self.prepared(attributes);
+        let embedded = self.embed_prepared(attributes);
         let seen = vec![false; embedded.rows()];
         let words = self.memory.as_ref().map(|memory| memory.words.of_new(attributes));
         Newcomers { embeddings: Embeddings { structure: embedded.clone(), seen, attributes: embedded }, words }
@@ -370,6 +411,15 @@ impl Model {
             writer.u64s("words.offsets", words.offsets());
             writer.f32s("words.entries", bytemuck::cast_slice(words.entries()));
         }
+        let preparation = self.preparation.as_ref().map(Preparation::to_arrays);
+        if let Some(arrays) = &preparation {
+            writer.u32s("preparation.columns", &arrays.columns);
+            writer.f32s("preparation.numbers", &arrays.numbers);
+            writer.u32s("preparation.ranked", &arrays.ranked);
+            writer.f32s("preparation.knots", &arrays.knots);
+            writer.u32s("preparation.units", &arrays.units);
+            writer.f32s("preparation.weights", &arrays.weights);
+        }
         if let Names::Texts(texts) = &self.names {
             writer.u64s("names.offsets", texts.offsets());
             writer.bytes("names.bytes", texts.bytes());
@@ -382,6 +432,9 @@ impl Model {
         let archive = Archive::open(path, KIND, VERSION)?;
         let about: About = toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
         about.config.check().map_err(|error| archive.inconsistent(error.to_string()))?;
+        if !about.schema.as_ref().is_none_or(Schema::is_sound) {
+            return Err(archive.inconsistent("a schema that makes no sense"));
+        }
         let (nodes, width) = (about.summary.nodes, about.config.width);
         let embeddings = Embeddings {
             attributes: archive.matrix("embeddings.attributes", nodes, width)?,
@@ -401,13 +454,36 @@ impl Model {
         }
         let encoder = read_encoder(&archive, &about)?;
         let memory = about.weights.clone().map(|weights| read_memory(&archive, &about, weights)).transpose()?;
+        let preparation = read_preparation(&archive, &about)?;
         let About { config, summary, schema, .. } = about;
-        Ok(Model { config, summary, names, schema, embeddings, memory, encoder })
+        Ok(Model { config, summary, names, schema, preparation, embeddings, memory, encoder })
     }
 }
 
 fn write_error(path: &Path, error: std::io::Error) -> FileError {
     FileError { path: path.to_owned(), problem: FileProblem::Write(error) }
+}
+
+fn read_preparation(archive: &Archive, about: &About) -> Result<Option<Preparation>, FileError> {
+    let width = about.summary.attributes;
+    let loaded = about.schema.as_ref().map(Schema::width);
+    if !archive.has("preparation.columns") {
+        return match loaded {
+            Some(loaded) if loaded != width => Err(archive.inconsistent("a schema of other attributes")),
+            _ => Ok(None),
+        };
+    }
+    let stored = StoredPreparation {
+        columns: archive.buffer("preparation.columns")?.to_vec(),
+        numbers: archive.buffer("preparation.numbers")?.to_vec(),
+        ranked: archive.buffer("preparation.ranked")?.to_vec(),
+        knots: archive.buffer("preparation.knots")?.to_vec(),
+        units: archive.buffer("preparation.units")?.to_vec(),
+        weights: archive.buffer("preparation.weights")?.to_vec(),
+    };
+    let read = Preparation::from_arrays(&stored).filter(|preparation| preparation.width() == width);
+    let read = read.filter(|preparation| loaded == Some(preparation.loaded_width()));
+    read.map(Some).ok_or_else(|| archive.inconsistent("what was fitted to the attributes does not fit them"))
 }
 
 fn read_memory(archive: &Archive, about: &About, weights: ScoreWeights) -> Result<Memory, FileError> {

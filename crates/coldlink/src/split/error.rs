@@ -33,6 +33,9 @@ pub enum SplitError {
         /// Links of the graph.
         links: usize,
     },
+    /// No value is shared by enough nodes.
+    #[error("no attribute is left: every value belongs to too few nodes, or to all alike")]
+    NoAttributes,
     /// A protocol goes with one validation rule only.
     #[error("protocol `{protocol}` selects on `{forced}`, not on `{asked}`")]
     ValidationForced {
@@ -202,6 +205,7 @@ impl SplitError {
         let hint = match self {
             SplitError::AttributeRows { .. } => "give each node exactly one row of attributes",
             SplitError::NameCount { .. } => "give each node exactly one name",
+            SplitError::NoAttributes => "lower `rare` of the columns with `--columns`, or add columns that nodes share",
             SplitError::TooSmall { .. } => "use a graph with more links",
             SplitError::ValidationForced { forced, .. } => {
                 return Some(format!("leave out `--validation`, or say `--validation {forced}`"));

@@ -10,6 +10,7 @@ mod files;
 mod negatives;
 mod npz;
 mod pairs;
+mod preparation;
 mod random;
 mod ranking;
 mod strict;
@@ -25,6 +26,8 @@ use std::path::PathBuf;
 pub use audit::{Audit, AuditStatus, Fault, Finding, HeldOut};
 pub use error::SplitError;
 pub use pairs::{Pair, PairKind};
+pub use preparation::Preparation;
+pub(crate) use preparation::Stored as StoredPreparation;
 pub use ranking::RankingQuery;
 pub use view::TrainView;
 
@@ -166,7 +169,7 @@ impl Split {
             Protocol::Strict => (forced(Validation::Nodes)?, strict::test_set(full, seed)?),
             Protocol::Transductive => (forced(Validation::Edges)?, transductive::test_set(full, seed)?),
             Protocol::Files(path) if path.is_dir() => return files::read(dataset, path, validation),
-            Protocol::Files(path) => return npz::read(full, path, validation, seed),
+            Protocol::Files(path) => return npz::read(dataset, path, validation, seed),
         };
         let selected = match (protocol, rule) {
             (Protocol::Transductive, _) => transductive::validation_set(full, &test, seed)?,
@@ -174,18 +177,21 @@ impl Split {
             (Protocol::Deal2020, Validation::Nodes) => deal2020::validation_set(full, &test, seed)?,
             (_, Validation::Nodes) => validation::nodes(full, &test.remaining, &test.pairs, seed)?,
         };
-        Ok(Split::audited(Contents {
-            protocol: protocol.to_string(),
-            outside: false,
-            seed,
-            rule,
-            search: selected.search,
-            validation: selected.pairs,
-            refit: (rule == Validation::Nodes).then_some(test.remaining),
-            test: test.pairs,
-            hidden: test.hidden,
-            full: full.clone(),
-        }))
+        Split::prepared(
+            &dataset.attributes,
+            Contents {
+                protocol: protocol.to_string(),
+                outside: false,
+                seed,
+                rule,
+                search: selected.search,
+                validation: selected.pairs,
+                refit: (rule == Validation::Nodes).then_some(test.remaining),
+                test: test.pairs,
+                hidden: test.hidden,
+                full: full.clone(),
+            },
+        )
     }
 
     /// For a model that is to be used rather than measured: nothing is tested, and the final model is fitted on everything.
@@ -201,22 +207,32 @@ impl Split {
             Validation::Edges => validation::edges(graph, &whole, &[], seed)?,
             Validation::Nodes => validation::nodes(graph, &whole, &[], seed)?,
         };
-        Ok(Split::audited(Contents {
-            protocol: "none".to_owned(),
-            outside: false,
-            seed,
-            rule: validation,
-            search: selected.search,
-            validation: selected.pairs,
-            refit: Some(whole),
-            test: Vec::new(),
-            hidden: Vec::new(),
-            full: graph.clone(),
-        }))
+        Split::prepared(
+            attributes,
+            Contents {
+                protocol: "none".to_owned(),
+                outside: false,
+                seed,
+                rule: validation,
+                search: selected.search,
+                validation: selected.pairs,
+                refit: Some(whole),
+                test: Vec::new(),
+                hidden: Vec::new(),
+                full: graph.clone(),
+            },
+        )
     }
 
-    fn audited(contents: Contents) -> Split {
-        Split { audit: Audit::of(&contents), contents }
+    /// Fits what the attributes ask for in each stage, and audits the whole.
+    fn prepared(attributes: &Attributes, mut contents: Contents) -> Result<Split, SplitError> {
+        for stage in [Some(&mut contents.search), contents.refit.as_mut()].into_iter().flatten() {
+            stage.prepare(attributes);
+            if stage.view(attributes).attributes().width() == 0 {
+                return Err(SplitError::NoAttributes);
+            }
+        }
+        Ok(Split { audit: Audit::of(&contents), contents })
     }
 
     /// The protocol's name: `deal2020`, `strict`, `transductive`, `files`, or `none` where nothing is tested.
