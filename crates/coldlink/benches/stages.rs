@@ -224,8 +224,12 @@ fn stages(criterion: &mut Criterion) {
         bencher.iter(|| black_box((auc(&scores, &linked), average_precision(&scores, &linked))));
     });
     let candidates: Vec<NodeId> = (0..NODES as NodeId).collect();
-    let query =
-        |source: NodeId| RankingQuery { source, targets: vec![(source + 1) % NODES as NodeId], exclude: vec![source] };
+    let query = |source: NodeId| RankingQuery {
+        source,
+        targets: vec![(source + 1) % NODES as NodeId],
+        exclude: vec![source],
+        among: None,
+    };
     let queries: Vec<_> = (0..200).map(query).collect();
     group.bench_function("evaluate: 200 filtered rankings", |bencher| {
         bencher.iter(|| black_box(Ranks::measure(&scorer, &queries, &candidates)));

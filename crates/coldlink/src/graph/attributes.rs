@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Buffer, NodeId};
+use super::{Buffer, NodeId, Types};
 
 /// One sparse row of attributes per node (CSR, finite `f32` values, sorted columns).
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +16,7 @@ pub struct Attributes {
     values: Buffer<f32>,
     names: AttributeNames,
     blocks: Arc<[Block]>,
+    types: Option<Arc<Types>>,
 }
 
 /// Columns that belong together, and what is fitted to them on training rows before a model sees them. Columns of no block are
@@ -71,7 +72,7 @@ impl Attributes {
         values: Buffer<f32>,
         names: AttributeNames,
     ) -> Result<Self, &'static str> {
-        let attributes = Attributes { width, offsets, columns, values, names, blocks: Arc::from([]) };
+        let attributes = Attributes { width, offsets, columns, values, names, blocks: Arc::from([]), types: None };
         attributes.check().map(|()| attributes)
     }
 
@@ -126,7 +127,8 @@ impl Attributes {
         }
         let (offsets, columns, values) = (offsets.into(), columns.into(), values.into());
         let (names, blocks) = (self.names.clone(), Arc::clone(&self.blocks));
-        Attributes { width: self.width, offsets, columns, values, names, blocks }
+        let types = self.types.as_ref().map(|types| Arc::new(types.select(nodes)));
+        Attributes { width: self.width, offsets, columns, values, names, blocks, types }
     }
 
     /// The same, to be fitted in blocks; or what is wrong with these.
@@ -137,6 +139,19 @@ impl Attributes {
             return Err("blocks of columns that overlap or lie outside");
         }
         Ok(Attributes { blocks: blocks.into(), ..self })
+    }
+
+    /// The same with kinds of nodes, one for each row; or what is wrong with these.
+    pub fn with_types(self, types: Option<Arc<Types>>) -> Result<Self, &'static str> {
+        if types.as_ref().is_some_and(|types| types.all().len() != self.rows()) {
+            return Err("not as many kinds of nodes as rows");
+        }
+        Ok(Attributes { types, ..self })
+    }
+
+    /// What kind of node each row is, where there are several kinds.
+    pub fn types(&self) -> Option<&Arc<Types>> {
+        self.types.as_ref()
     }
 
     /// What is to be fitted to the columns before a model sees them.

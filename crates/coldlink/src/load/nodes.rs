@@ -35,11 +35,13 @@ impl NodeTable {
         let (columns, encoded) = encoder.end_collecting();
         let schema = Schema { id: header[id].clone(), columns };
         let surprises = encoded.surprises.clone();
-        let attributes = attributes(&schema, encoded).with_blocks(schema.blocks());
+        let attributes = attributes(&schema, encoded);
+        let types = schema.types(&attributes);
+        let attributes = attributes.with_blocks(schema.blocks()).and_then(|attributes| attributes.with_types(types));
         let path = rows.path().to_owned();
         Ok(NodeTable {
             file_name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            attributes: attributes.expect("a schema's blocks follow one another"),
+            attributes: attributes.expect("a schema's blocks follow one another, and rows have a kind each"),
             names,
             schema,
             surprises,
@@ -151,5 +153,7 @@ pub(super) fn read_new(
         AttributeNames::default(),
     );
     let attributes = attributes.expect("readers give sorted columns and finite values");
+    let types = schema.types(&attributes);
+    let attributes = attributes.with_types(types).expect("rows have a kind each");
     Ok(NewNodes { names: Names::Texts(texts), attributes, surprises })
 }

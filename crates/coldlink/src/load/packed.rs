@@ -165,7 +165,9 @@ fn open(map: Arc<Map>) -> Result<Dataset, PackedProblem> {
     }
     let Description { name, notes, schema, .. } = description;
     let blocks = schema.as_ref().map(Schema::blocks).unwrap_or_default();
-    let attributes = attributes.with_blocks(blocks).map_err(|reason| nonsense(9, reason))?;
+    let types = schema.as_ref().and_then(|schema| schema.types(&attributes));
+    let attributes = attributes.with_blocks(blocks).and_then(|attributes| attributes.with_types(types));
+    let attributes = attributes.map_err(|reason| nonsense(9, reason))?;
     Ok(Dataset { name, graph, attributes, names, schema, notes })
 }
 

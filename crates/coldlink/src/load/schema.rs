@@ -5,12 +5,14 @@
 //! fitted later, on training rows alone ([`Preparation`](crate::split::Preparation)); what is to be fitted to which
 //! attributes stands in their [`Block`]s.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::columns::{ColumnKind, Columns, Scale, WordWeights};
 use super::times;
-use crate::graph::{Block, Fitting};
+use crate::graph::{Attributes, Block, Fitting, NodeId, Types};
 
 /// From the columns of a table to attribute columns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,6 +166,20 @@ impl Schema {
     /// The column that says what kind of node each is, and its first attribute.
     pub fn type_column(&self) -> Option<(&Column, u32)> {
         self.first_of(|column| column.kind == ColumnKind::Type {})
+    }
+
+    /// What kind of node each row of loaded attributes is, where a column says it and there are not too many kinds.
+    pub fn types(&self, attributes: &Attributes) -> Option<Arc<Types>> {
+        let (column, first) = self.type_column()?;
+        let Values::Listed(names) = &column.values else { return None };
+        let unknown = u8::try_from(names.len()).ok()?;
+        let of = |row: usize| {
+            let columns = attributes.row(row as NodeId).0;
+            let place = columns.partition_point(|&attribute| attribute < first);
+            let found = columns.get(place).map(|attribute| attribute - first);
+            found.filter(|&kind| kind < u32::from(unknown)).map_or(unknown, |kind| kind as u8)
+        };
+        Types::new(names.clone(), (0..attributes.rows()).map(of).collect()).map(Arc::new)
     }
 
     /// A column by its name, and its first attribute.

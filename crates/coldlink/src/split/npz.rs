@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::validation::{self, ValidationSet};
-use super::{Contents, Pair, Split, SplitError, Stage, TestSet, Validation};
+use super::{Contents, Pair, Split, SplitError, Stage, TestSet, Validation, Whole};
 use crate::graph::{Dataset, Graph, NodeId};
 use crate::load::NpzFile;
 
@@ -41,7 +41,7 @@ pub(super) fn read(
     let rule = validation.unwrap_or(natural);
     let selected = match rule {
         Validation::Edges => ValidationSet { search, pairs: selected }.checked(rule)?,
-        Validation::Nodes => validation::nodes(full, &remaining, &test, seed)?,
+        Validation::Nodes => validation::nodes(Whole::of(full, &dataset.attributes), &remaining, &test, seed)?,
     };
     Split::prepared(
         &dataset.attributes,

@@ -201,7 +201,8 @@ impl Preparation {
         }
         let names = AttributeNames(self.names(&attributes.names().0));
         let prepared = Attributes::from_parts(self.width, offsets.into(), columns.into(), values.into(), names);
-        prepared.expect("columns are sorted and values finite")
+        let prepared = prepared.expect("columns are sorted and values finite");
+        prepared.with_types(attributes.types().cloned()).expect("rows are as many as before")
     }
 
     fn prepare_row(&self, (columns, values): (&[u32], &[f32]), row: &mut Vec<(u32, f32)>) {
