@@ -234,7 +234,7 @@ fn stages(criterion: &mut Criterion) {
     group.bench_function("evaluate: 200 filtered rankings", |bencher| {
         bencher.iter(|| black_box(Ranks::measure(&scorer, &queries, &candidates)));
     });
-    let index = ExactIndex::new(&embeddings, [0.0, 0.5, 0.5]);
+    let index = ExactIndex::new(matrix(NODES, 64));
     let new = matrix(100, 64);
     group.bench_function("index: top 10 for 100 new nodes", |bencher| {
         bencher.iter(|| black_box(index.search(&new, 10)))

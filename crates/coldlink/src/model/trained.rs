@@ -3,16 +3,18 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::embeddings::embed_attributes;
+use super::indexed::Lazily;
 use super::{Archive, ArchiveWriter, Deal, EmbeddingScorer, Embeddings, Features, FileError, FileProblem, Parameter};
 use crate::Config;
 use crate::evaluate::Scorer;
 use crate::graph::{Attributes, Buffer, Dataset, Graph, Names, NodeId, Texts};
-use crate::index::{ExactIndex, Hit, Index, best};
+use crate::index::{ExactIndex, Hit, Index, LinkIndex, best};
 use crate::kernel::{Entry, LANES, Matrix};
 use crate::load::{End, Schema};
 use crate::score::{Evidence, LinkScorer, ScoreWeights, Side, Term, Terms, TfIdfRows};
@@ -86,6 +88,9 @@ pub struct Model {
     /// What else it knows of them, where its score is made of fitted terms.
     pub memory: Option<Memory>,
     pub(super) encoder: Deal<f32>,
+    /// Through which links are found, where there is one.
+    pub(super) index: Option<Arc<LinkIndex>>,
+    pub(super) kept: Lazily,
 }
 
 /// What a score of fitted terms needs beside embeddings.
@@ -104,7 +109,7 @@ pub struct Memory {
 pub struct Newcomers {
     /// Their embeddings; none is seen.
     pub embeddings: Embeddings,
-    words: Option<TfIdfRows>,
+    pub(super) words: Option<TfIdfRows>,
 }
 
 /// Which nodes are looked through for links of a new one.
@@ -206,6 +211,8 @@ impl Model {
             embeddings,
             memory,
             encoder: fitted.model.frozen().without_table(),
+            index: None,
+            kept: Lazily::default(),
         }
     }
 
@@ -260,22 +267,45 @@ impl Model {
     }
 
     /// The likeliest links of some of the new nodes, best first by what is wished; their scores are those of the model. New nodes
-    /// that are found are numbered after those of the graph.
+    /// that are found are numbered after those of the graph. Nodes of the graph are found through the index, where there is one.
     pub fn best_links(&self, new: &Newcomers, rows: Range<usize>, wish: Wish<'_>) -> Vec<Vec<Hit>> {
+        let scorer = self.link_scorer(new);
+        match &self.index {
+            Some(index) if wish.among == Among::Seen => {
+                let exact = |row: usize| self.best_of_all(scorer.as_ref(), new, row..row + 1, wish).remove(0);
+                let find = |row| self.retrieve(index, scorer.as_ref(), new, row, wish).unwrap_or_else(|| exact(row));
+                rows.into_par_iter().map(find).collect()
+            }
+            _ => self.best_of_all(scorer.as_ref(), new, rows, wish),
+        }
+    }
+
+    /// The same by scoring every node.
+    fn best_of_all(
+        &self,
+        scorer: Option<&LinkScorer<'_>>,
+        new: &Newcomers,
+        rows: Range<usize>,
+        wish: Wish<'_>,
+    ) -> Vec<Vec<Hit>> {
         let candidates = wish.candidates(self.summary.nodes, new.embeddings.nodes());
-        if let Some(scorer) = self.link_scorer(new) {
+        if let Some(scorer) = scorer {
             let penalty = |node: NodeId| scorer.evidence.popularity(node) * (1.0 - wish.popularity);
-            return self.best_of(&scorer, rows, &candidates, wish.count, penalty);
+            return self.best_of(scorer, rows, &candidates, wish.count, penalty);
         }
         if wish.among == Among::Seen && wish.excluded.is_empty() {
-            let queries = &new.embeddings.attributes;
-            let part =
-                Matrix::from_fn(rows.len(), queries.columns(), |row, column| queries.row(rows.start + row)[column]);
-            return ExactIndex::new(&self.embeddings, self.lambda()).search(&part, wish.count);
+            return self.best_by_dense(new, rows, wish.count);
         }
         let all = self.embeddings.followed_by(&new.embeddings);
         let scorer = EmbeddingScorer { embeddings: &all, lambda: self.lambda() };
         self.best_of(&scorer, rows, &candidates, wish.count, |_| 0.0)
+    }
+
+    /// The best nodes of the graph by the dense part of the score alone.
+    pub fn best_by_dense(&self, new: &Newcomers, rows: Range<usize>, count: usize) -> Vec<Vec<Hit>> {
+        let queries = &new.embeddings.attributes;
+        let part = Matrix::from_fn(rows.len(), queries.columns(), |row, column| queries.row(rows.start + row)[column]);
+        ExactIndex::new(self.search_vectors()).search(&self.query_vectors(&part), count)
     }
 
     /// The best candidates for each new node of `rows` by their scores less a penalty, never the node itself.
@@ -310,10 +340,11 @@ impl Model {
         2.0 * self.summary.links as f64 / (nodes * (nodes - 1.0)).max(1.0)
     }
 
-    fn link_scorer<'a>(&'a self, new: &'a Newcomers) -> Option<LinkScorer<'a>> {
+    pub(super) fn link_scorer<'a>(&'a self, new: &'a Newcomers) -> Option<LinkScorer<'a>> {
         let (memory, words) = (self.memory.as_ref()?, new.words.as_ref()?);
         let known = Side { embeddings: &self.embeddings, words: &memory.words };
-        let evidence = Evidence::new(&memory.graph, known).with_new(Side { embeddings: &new.embeddings, words });
+        let evidence = Evidence::with_seen(&memory.graph, known, Cow::Borrowed(&self.kept().seen));
+        let evidence = evidence.with_new(Side { embeddings: &new.embeddings, words });
         Some(LinkScorer { evidence, weights: &memory.weights, popularity: 1.0 })
     }
 
@@ -456,7 +487,8 @@ impl Model {
         let memory = about.weights.clone().map(|weights| read_memory(&archive, &about, weights)).transpose()?;
         let preparation = read_preparation(&archive, &about)?;
         let About { config, summary, schema, .. } = about;
-        Ok(Model { config, summary, names, schema, preparation, embeddings, memory, encoder })
+        let (index, kept) = (None, Lazily::default());
+        Ok(Model { config, summary, names, schema, preparation, embeddings, memory, encoder, index, kept })
     }
 }
 
