@@ -2,7 +2,7 @@
 
 import { byId, drawn, element, whole } from "./element.js";
 
-const [WIDTH, HEIGHT, MARGIN] = [760, 480, 24];
+const [WIDTH, HEIGHT, MARGIN] = [1040, 520, 24];
 
 let points = [];
 let marks = { found: [], place: null, name: "" };

@@ -2,7 +2,7 @@
 
 import { byId, drawn, element, percent } from "./element.js";
 
-const [WIDTH, HEIGHT] = [520, 420];
+const [WIDTH, HEIGHT] = [520, 580];
 const ROUNDS = 240;
 
 /** Draws the neighbourhood; `look` is called with the name of a node that is chosen. */

@@ -24,6 +24,7 @@ async function start() {
     near.draw(null);
     byId("main").hidden = false;
     await showMap();
+    await find();
   });
 }
 
@@ -41,26 +42,30 @@ async function showMap() {
 
 byId("node-form").addEventListener("submit", async (event) => {
   event.preventDefault();
+  await busy(byId("find"), find);
+  // On a small screen the links are below the form.
+  if (matchMedia("(max-width: 56rem)").matches && byId("alert").hidden) byId("results").scrollIntoView({ block: "start" });
+});
+
+/** Asks for the links of what is filled in, and shows them. */
+async function find() {
   const filled = form.read();
   const count = readCount();
   if (!filled || !count) return;
-  await busy(byId("find"), async () => {
-    byId("status").textContent = "Looking…";
-    const popularity = Number(byId("popularity").value);
-    const answer = await post("/v1/links", { nodes: [filled], k: count, explain: true, map: true, popularity });
-    const [found] = answer.links;
-    asked = filled;
-    results.show(found, answer.notes, look);
-    near.draw(found, look);
-    await placeAll(found);
-    map.mark(found, places);
-    const links = found.links.length === 1 ? "One link was" : `${found.links.length} links were`;
-    const bars = model.probabilities ? " Bars are relative to the likeliest." : "";
-    byId("status").textContent = `${links} found for ${found.node}.${bars}`;
-    byId("add").hidden = model.read_only || !filled[model.id];
-    if (matchMedia("(max-width: 46rem)").matches) byId("results").scrollIntoView({ block: "start" });
-  });
-});
+  byId("status").textContent = "Looking…";
+  const popularity = Number(byId("popularity").value);
+  const answer = await post("/v1/links", { nodes: [filled], k: count, explain: true, map: true, popularity });
+  const [found] = answer.links;
+  asked = filled;
+  results.show(found, answer.notes, look);
+  near.draw(found, look);
+  await placeAll(found);
+  map.mark(found, places);
+  const links = found.links.length === 1 ? "One link was" : `${found.links.length} links were`;
+  const bars = model.probabilities ? " Bars are relative to the likeliest." : "";
+  byId("status").textContent = `${links} found for ${found.node}.${bars}`;
+  byId("add").hidden = model.read_only || !filled[model.id];
+}
 
 /** The map shows some of many nodes; those that were found are on it in any case. */
 async function placeAll(found) {

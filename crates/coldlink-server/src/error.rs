@@ -35,7 +35,7 @@ pub enum Code {
     WrongMethod,
     /// A node of that name is there already.
     KnownNode,
-    /// The body, or what is asked for, is beyond the limits.
+    /// The body, or the number of all links that are asked for, is beyond the limits.
     TooLarge,
     /// The body is announced as something else than JSON.
     WrongMediaType,

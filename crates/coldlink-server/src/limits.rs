@@ -56,13 +56,9 @@ impl Limits {
 
 /// Whether a count is from 1 up to what is allowed.
 pub fn check_count(what: &str, count: usize, most: usize) -> Result<(), ApiError> {
-    match count {
-        0 => Err(ApiError::new(Code::BadValue, format!("`{what}` is 0 or empty"), "ask for at least one")),
-        _ if count > most => Err(ApiError::new(
-            Code::TooLarge,
-            format!("`{what}`: {count} where {most} are allowed"),
-            "ask for fewer, or in parts",
-        )),
-        _ => Ok(()),
+    if (1..=most).contains(&count) {
+        return Ok(());
     }
+    let message = format!("`{what}` counts {count}, where 1 to {most} are allowed");
+    Err(ApiError::new(Code::BadValue, message, "GET /v1/model has the limits; ask for fewer, or in parts"))
 }

@@ -30,8 +30,8 @@ impl Map {
     /// The plane that shows most of some embeddings.
     pub fn of(embeddings: &Matrix<f32>) -> Self {
         let (rows, width) = (embeddings.rows(), embeddings.columns());
-        let step = rows.div_ceil(MOST_SHOWN).max(1);
-        let shown: Vec<NodeId> = (0..rows).step_by(step).map(|row| row as NodeId).collect();
+        let count = rows.min(MOST_SHOWN);
+        let shown: Vec<NodeId> = (0..count).map(|place| (place * rows / count) as NodeId).collect();
         let mut mean = vec![0.0; width];
         for &node in &shown {
             add(
@@ -95,7 +95,7 @@ fn direction(rows: &[Vec<f64>], width: usize, other: Option<&Vec<f64>>) -> Vec<f
 pub struct MapAnswer {
     /// All nodes of the model, shown or not.
     nodes: usize,
-    /// Those that are shown: all, or every so manyth.
+    /// Those that are shown: all, or some from all over them.
     points: Vec<Point>,
 }
 
