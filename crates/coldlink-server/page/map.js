@@ -2,26 +2,24 @@
 
 import { byId, drawn, element, whole } from "./element.js";
 
-const [WIDTH, HEIGHT, MARGIN] = [1040, 520, 24];
+const MARGIN = 24;
+const WIDE = [1040, 520];
+const NARROW = [520, 480];
 
 let points = [];
 let marks = { found: [], place: null, name: "" };
 let look = () => {};
-/** How much closer than the whole, and around which point of the drawing. */
+/** How much closer than the whole; around the new node. */
 let zoom = 1;
-let centre = [WIDTH / 2, HEIGHT / 2];
-let scale;
+/** The least and the largest of both coordinates. */
+let ends;
 
 /** Takes over the points of a model. */
 export function show(map, chosen) {
   points = map.points;
   look = chosen;
-  const x = points.map((point) => point.place[0]);
-  const y = points.map((point) => point.place[1]);
-  const ends = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
-  const [[left, right], [low, high]] = [ends(x), ends(y)];
-  const across = (value, from, to, size) => MARGIN + ((value - from) / Math.max(to - from, 1e-9)) * (size - 2 * MARGIN);
-  scale = ([x, y]) => [across(x, left, right, WIDTH), HEIGHT - across(y, low, high, HEIGHT)];
+  ends = [0, 1].map((axis) => points.reduce(
+    ([low, high], { place }) => [Math.min(low, place[axis]), Math.max(high, place[axis])], [Infinity, -Infinity]));
   const shown = points.length < map.nodes ? `${whole(points.length)} of ${whole(map.nodes)} nodes are shown.` : `All ${whole(map.nodes)} nodes are shown.`;
   byId("map-line").textContent = `Nodes with similar attributes lie close together. ${shown}`;
   draw();
@@ -30,23 +28,30 @@ export function show(map, chosen) {
 /** Marks a new node and those that were found for it. */
 export function mark(found, placesOf) {
   marks = { name: found.node, place: found.place, found: found.links.filter((link) => placesOf.has(link.name)).map((link) => ({ ...link, place: placesOf.get(link.name) })) };
-  if (zoom > 1 && marks.place) centre = scale(marks.place);
   draw();
 }
 
 for (const [id, factor] of [["zoom-in", 1.6], ["zoom-out", 1 / 1.6], ["zoom-all", 0]]) {
   byId(id).addEventListener("click", () => {
     zoom = factor ? Math.min(Math.max(zoom * factor, 1), 24) : 1;
-    centre = zoom > 1 && marks.place ? scale(marks.place) : [WIDTH / 2, HEIGHT / 2];
     draw();
   });
 }
 
+matchMedia("(max-width: 46rem)").addEventListener("change", draw);
+
 function draw() {
+  const holder = byId("map");
   if (!points.length) {
-    byId("map").replaceChildren(element("div", { class: "empty" }, "There is nothing to show."));
+    holder.replaceChildren(element("div", { class: "empty" }, "There is nothing to show."));
     return;
   }
+  const [wide, high] = holder.clientWidth < 640 ? NARROW : WIDE;
+  // A new node may lie beyond all others; it is drawn at the edge then.
+  const within = (value, length) => Math.min(Math.max(value, MARGIN / 2), length - MARGIN / 2);
+  const across = (value, [low, high], length) =>
+    within(MARGIN + ((value - low) / Math.max(high - low, 1e-9)) * (length - 2 * MARGIN), length);
+  const scale = ([x, y]) => [across(x, ends[0], wide), high - across(y, ends[1], high)];
   const size = 1 / zoom;
   const dots = points.map((point) => {
     const [x, y] = scale(point.place);
@@ -70,12 +75,13 @@ function draw() {
       drawn("circle", { class: "newcomer", cx: x, cy: y, r: 7 * size, "stroke-width": 2 * size }),
       label);
   }
-  const [width, height] = [WIDTH * size, HEIGHT * size];
-  const left = Math.min(Math.max(centre[0] - width / 2, 0), WIDTH - width);
-  const top = Math.min(Math.max(centre[1] - height / 2, 0), HEIGHT - height);
+  const [width, height] = [wide * size, high * size];
+  const centre = marks.place ? scale(marks.place) : [wide / 2, high / 2];
+  const left = Math.min(Math.max(centre[0] - width / 2, 0), wide - width);
+  const top = Math.min(Math.max(centre[1] - height / 2, 0), high - height);
   const about = marks.place
     ? `A map of ${whole(points.length)} nodes with the new node ${marks.name} and ${marks.found.length} nodes that were found for it.`
     : `A map of ${whole(points.length)} nodes.`;
   const svg = drawn("svg", { viewBox: `${left} ${top} ${width} ${height}`, role: "img", "aria-label": about }, ...dots, ...found, ...own);
-  byId("map").replaceChildren(svg);
+  holder.replaceChildren(svg);
 }

@@ -197,6 +197,7 @@ fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadl
 
 impl LinksRequest {
     fn check(&self, limits: &Limits) -> Result<(), ApiError> {
+        check_count("nodes", self.nodes.len(), limits.nodes)?;
         check_count("k", self.k, limits.k)?;
         let links = self.nodes.len().saturating_mul(self.k);
         let most = if self.explain { limits.explained.min(limits.links) } else { limits.links };

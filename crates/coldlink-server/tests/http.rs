@@ -395,6 +395,29 @@ async fn a_new_file_is_served_and_a_broken_one_is_not() {
 }
 
 #[tokio::test]
+async fn no_request_is_dropped_while_models_change() {
+    let service = Arc::new(service());
+    let watching = tokio::spawn(Arc::clone(&service.server).watch());
+    let first = service.server.current().fingerprint.clone();
+    let asking = (0..4).map(|_| {
+        let (service, first) = (Arc::clone(&service), first.clone());
+        tokio::spawn(async move {
+            let mut answered = 0;
+            while service.server.current().fingerprint == first || answered < 20 {
+                assert_eq!(service.post("/v1/links", json!({"nodes": [soup()]})).await.status, StatusCode::OK);
+                answered += 1;
+            }
+        })
+    });
+    let asking: Vec<_> = asking.collect();
+    train(service.folder.path(), 2).save(&service.path()).unwrap();
+    for task in asking {
+        task.await.unwrap();
+    }
+    watching.abort();
+}
+
+#[tokio::test]
 async fn a_model_without_columns_takes_attributes_by_number() {
     let folder = tempfile::tempdir().unwrap();
     let mut model = train(folder.path(), 1);
