@@ -1,10 +1,14 @@
 //! Everything a contributor runs: `cargo xtask help`.
 
 mod ablation;
+mod api;
 mod core;
+mod load;
+mod page;
 mod quality;
 mod readme;
 mod real_data;
+mod served;
 mod steps;
 mod test;
 
@@ -21,7 +25,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 11] = [
+const TASKS: [Task; 14] = [
     Task {
         name: "test",
         arguments: "",
@@ -51,6 +55,24 @@ const TASKS: [Task; 11] = [
         arguments: "",
         about: "start, demo, scale, packed file and a build from nothing, measured into results/",
         run: |_| core::run(),
+    },
+    Task {
+        name: "page",
+        arguments: "",
+        about: "the server's page in a real Chromium, as a person uses it; screenshots in target/page",
+        run: |_| page::run(),
+    },
+    Task {
+        name: "api",
+        arguments: "[ARGUMENTS]",
+        about: "schemathesis against the server's OpenAPI document",
+        run: api::run,
+    },
+    Task {
+        name: "load",
+        arguments: "[SECONDS]",
+        about: "a server with 100,000 nodes under steady load and hostile requests, into results/",
+        run: load::run,
     },
     Task {
         name: "readme",

@@ -152,6 +152,28 @@ fn embeddings_come_with_names_in_the_same_order() {
 }
 
 #[test]
+fn added_nodes_are_found_like_those_of_the_graph() {
+    let folder = Folder::new();
+    assert_eq!(folder.train("m", "").code, 0);
+    let old = folder.read("m");
+    assert_eq!(folder.check("add m --new new.csv -o larger"), "larger: added 2 nodes, now 92 nodes\n");
+    assert_eq!(folder.read("m"), old);
+    assert_eq!(folder.check("add m --new new.csv"), "m: added 2 nodes, now 92 nodes\n");
+    assert_eq!(folder.read("m"), folder.read("larger"));
+    folder.write("other.csv", "id,words,old\nother,soup|salt,1\n");
+    let found = folder.check("predict m --new other.csv --top 92 --format csv");
+    assert!(lines(&found).iter().any(|line| line.contains(",fresh,")), "{found}");
+    let again = folder.run("add m --new new.csv");
+    assert_eq!(again.code, 2);
+    assert!(
+        again.err.contains("the model has a node `fresh` already") && again.err.contains("hint: "),
+        "{}",
+        again.err
+    );
+    assert!(folder.check("inspect m").contains("nodes added later"));
+}
+
+#[test]
 fn a_model_says_what_it_is() {
     let folder = Folder::new();
     assert_eq!(folder.train("papers.model", "--seed 7").code, 0);

@@ -229,11 +229,14 @@ impl AboutModel {
     }
 
     fn text(&self) -> String {
-        let Summary { dataset, nodes, links, attributes, seed, preset, steps, validation } = &self.summary;
+        let Summary { dataset, nodes, added, links, attributes, seed, preset, steps, validation } = &self.summary;
         let mut facts = Facts::default();
         facts.add("nodes", whole(*nodes));
         facts.add("links", whole(*links));
         facts.add("nodes without links", whole(self.nodes_without_links));
+        if *added > 0 {
+            facts.add("nodes added later", whole(*added));
+        }
         facts.add("attributes", whole(*attributes));
         facts.add("steps", whole(*steps));
         if let Some(validated) = validation {

@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod add;
 pub mod completions;
 mod convert;
 mod demo;
@@ -7,6 +8,7 @@ mod embed;
 mod evaluate;
 mod inspect;
 mod predict;
+mod serve;
 mod split;
 mod train;
 mod tune;
@@ -37,6 +39,7 @@ First steps:
   coldlink evaluate papers/                           how good would it be?
   coldlink train papers/ -o papers.model              train
   coldlink predict papers.model --new new.csv         links of nodes that are not in the graph
+  coldlink serve papers.model                         the same over HTTP, with a page
 
 GRAPH is a folder with nodes.csv and edges.csv (or .tsv or .jsonl, or with .gz or .zst), an .npz
 file with the CSR arrays adj_* and attr_*, a folder in the PPI layout of GraphSAGE, or a
@@ -89,6 +92,8 @@ pub enum Command {
     Evaluate(evaluate::Evaluate),
     Predict(predict::Predict),
     Embed(embed::Embed),
+    Add(add::Add),
+    Serve(serve::Serve),
     Completions(completions::Completions),
 }
 
@@ -105,6 +110,8 @@ impl Command {
             Command::Evaluate(args) => evaluate::run(args, common),
             Command::Predict(args) => predict::run(args, common),
             Command::Embed(args) => embed::run(args, common),
+            Command::Add(args) => add::run(args, common),
+            Command::Serve(args) => serve::run(args, common),
             Command::Completions(args) => completions::run(args),
         }
     }

@@ -3,6 +3,7 @@
 //! Forward and backward are written out by hand, generic over the number type: `f32` for work, `f64` for the twin that
 //! gradients are checked with.
 
+mod add;
 mod deal;
 mod dense;
 mod embeddings;
@@ -17,6 +18,7 @@ mod softmax;
 mod structure;
 mod trained;
 
+pub use add::AddError;
 pub(crate) use deal::adam_step;
 pub use deal::{Deal, Losses, Workspace};
 pub use embeddings::{EmbeddingScorer, Embeddings};

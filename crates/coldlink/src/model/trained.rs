@@ -30,8 +30,11 @@ const VERSION: u32 = 3;
 pub struct Summary {
     /// What the graph was called.
     pub dataset: String,
-    /// Its nodes.
+    /// Its nodes, and those that joined later.
     pub nodes: usize,
+    /// Nodes that joined without training.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub added: usize,
     /// Its links.
     pub links: usize,
     /// Its attributes.
@@ -45,6 +48,11 @@ pub struct Summary {
     pub steps: u64,
     /// The validation that chose them.
     pub validation: Option<Validated>,
+}
+
+/// Models that nobody added to are written as ever.
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// TOML's numbers end at 2⁶³, seeds do not: larger ones are written as text.
@@ -186,6 +194,7 @@ impl Model {
         let summary = Summary {
             dataset: dataset.name.clone(),
             nodes: dataset.graph.nodes(),
+            added: 0,
             links: dataset.graph.links(),
             attributes: attributes.width(),
             seed,
@@ -334,9 +343,10 @@ impl Model {
         Some(self.memory.as_ref()?.weights.probability(f64::from(score), base_rate))
     }
 
-    /// The share of linked pairs among all pairs of the training graph.
+    /// The share of linked pairs among all pairs of the training graph. Nodes that joined later had no chance of a link yet, so
+    /// they do not make links rarer.
     pub fn base_rate(&self) -> f64 {
-        let nodes = self.summary.nodes as f64;
+        let nodes = self.summary.nodes.saturating_sub(self.summary.added) as f64;
         2.0 * self.summary.links as f64 / (nodes * (nodes - 1.0)).max(1.0)
     }
 
@@ -565,8 +575,10 @@ impl Deal<f32> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::AddError;
     use super::*;
     use crate::graph::Notes;
+    use crate::load::NewNodes;
     use crate::score::KindWeights;
     use crate::split::Split;
     use crate::train::{Fit, Silent};
@@ -709,5 +721,54 @@ mod tests {
         check_explanation(&with_memory(trained(&["width=6", "hidden=[9,7]", "last_elu=true"], 3)), intercept);
         check_explanation(&trained(&["width=20", "terms=[]"], 3), 0.0);
         check_explanation(&trained(&["width=20", "terms=[]", "similarity=dot"], 3), 0.0);
+    }
+
+    fn new_nodes(names: Names, rows: &[Vec<(u32, f32)>]) -> NewNodes {
+        NewNodes { names, attributes: Attributes::from_rows(12, rows).unwrap(), unknown_values: 0 }
+    }
+
+    #[test]
+    fn added_nodes_are_found_and_the_scores_of_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let query = Attributes::from_rows(12, &[vec![(1, 1.0), (8, 0.5)]]).unwrap();
+        let added = new_nodes(Names::from_texts(["x", "y"]), &[vec![(1, 1.0), (8, 0.5)], vec![]]);
+        for model in [with_memory(trained(&["width=20"], 3)), trained(&["width=20", "terms=[]"], 3)] {
+            model.add(&added).unwrap().save(&path).unwrap();
+            let larger = Model::open(&path).unwrap();
+            assert_eq!((larger.summary.nodes, larger.names.len(), larger.names.get(60).as_ref()), (62, 62, "x"));
+            assert_eq!(larger.base_rate(), model.base_rate());
+            let scores = |model: &Model| {
+                let mut hits = model.best_links(&model.meet(&query), 0..1, Wish::best(100)).remove(0);
+                hits.sort_by_key(|hit| hit.node);
+                hits
+            };
+            let (before, after) = (scores(&model), scores(&larger));
+            assert_eq!(after[..60], before);
+            assert_eq!(after.len(), 62);
+            assert!(after[60].score > after[61].score, "its own like rather than a node without attributes");
+        }
+    }
+
+    #[test]
+    fn a_name_is_given_once() {
+        let model = trained(&["width=20"], 3);
+        let check = |names: &[&str]| model.add(&new_nodes(Names::from_texts(names), &vec![vec![]; names.len()]));
+        let name = |name: &str| name.to_owned();
+        assert_eq!(check(&["x", "n3"]).unwrap_err(), AddError::Known { name: name("n3") });
+        assert_eq!(check(&["x", "x"]).unwrap_err(), AddError::Repeated { name: name("x") });
+        assert_eq!(check(&["x", ""]).unwrap_err(), AddError::NoName { row: 2 });
+        let wide = Attributes::from_rows(13, &[vec![]]).unwrap();
+        let wide = NewNodes { attributes: wide, ..new_nodes(Names::from_texts(["x"]), &[]) };
+        assert_eq!(model.add(&wide).unwrap_err(), AddError::Width { expected: 12, found: 13 });
+    }
+
+    #[test]
+    fn numbered_nodes_go_on_counting() {
+        let model = Model { names: Names::Numbered(60), ..trained(&["width=20"], 3) };
+        let larger = model.add(&new_nodes(Names::Numbered(2), &[vec![(0, 1.0)], vec![]])).unwrap();
+        assert_eq!(larger.names, Names::Numbered(62));
+        let larger = larger.add(&new_nodes(Names::from_texts(["x"]), &[vec![]])).unwrap();
+        assert_eq!((larger.names.get(61), larger.names.get(62)), ("61".into(), "x".into()));
     }
 }

@@ -77,6 +77,20 @@ impl TfIdfRows {
         Ok(TfIdfRows { idf, offsets, entries, by_attribute: OnceLock::new() })
     }
 
+    /// These rows, and others after them.
+    pub(crate) fn followed_by(&self, others: &TfIdfRows) -> Self {
+        let start = self.entries.len() as u64;
+        let offsets = self.offsets.iter().copied().chain(others.offsets[1..].iter().map(|offset| start + offset));
+        let entries = [self.entries(), others.entries()].concat();
+        let offsets: Vec<u64> = offsets.collect();
+        TfIdfRows {
+            idf: self.idf.clone(),
+            offsets: offsets.into(),
+            entries: entries.into(),
+            by_attribute: OnceLock::new(),
+        }
+    }
+
     /// The weight of each attribute.
     pub fn idf(&self) -> &[f32] {
         &self.idf
