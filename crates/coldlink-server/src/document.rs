@@ -68,8 +68,8 @@ fn fitting(server: &Server, served: &Served) -> Value {
 fn node(served: &Served, named: bool) -> Value {
     let id = served.model.schema.as_ref().map_or("id", |schema| &schema.id);
     let name = match named {
-        true => json!({"type": "string", "minLength": 1, "pattern": "\\S", "description": "the node's name"}),
-        false => json!({"type": ["string", "integer", "null"], "description": "the node's name"}),
+        true => json!({"type": ["string", "number"], "pattern": "\\S", "description": "the node's name"}),
+        false => json!({"type": ["string", "number", "null"], "description": "the node's name"}),
     };
     let mut properties = Map::from_iter([(id.to_owned(), name)]);
     for column in columns(served) {

@@ -10,7 +10,7 @@ use coldlink::model::{Among, Newcomers, Wish};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::body::Body;
+use crate::body::{Body, whole};
 use crate::error::{ApiError, Code, ErrorBody};
 use crate::explain::{Because, SimilarNode, explain};
 use crate::limits::{Limits, check_count};
@@ -30,7 +30,7 @@ pub struct LinksRequest {
     #[schema(min_items = 1)]
     nodes: Vec<Node>,
     /// How many links of each.
-    #[serde(default = "ten")]
+    #[serde(default = "ten", deserialize_with = "whole")]
     #[schema(minimum = 1, default = 10)]
     k: usize,
     /// Where to look for them.

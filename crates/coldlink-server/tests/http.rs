@@ -219,6 +219,7 @@ async fn what_is_wrong_has_a_code_a_message_and_a_hint() {
     check(r#"{"nodes": [{}], "k": 0}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{}], "k": -1}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{}], "k": 1.5}"#, 400, "bad_value").await;
+    assert_eq!(service.post("/v1/links", r#"{"nodes": [{}], "k": 2.0}"#).await.status, StatusCode::OK);
     check(r#"{"nodes": [{}], "k": 1e999}"#, 400, "bad_json").await;
     check(r#"{"nodes": [{}], "k": 1001}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{}], "k": 18446744073709551615}"#, 400, "bad_value").await;
@@ -385,8 +386,7 @@ async fn a_new_file_is_served_and_a_broken_one_is_not() {
     let second = fingerprint().await;
     assert_ne!(second, first);
     assert_eq!(held.fingerprint, first, "a request that has begun keeps its model");
-    fs::write(service.folder.path().join("broken"), b"no model").unwrap();
-    fs::rename(service.folder.path().join("broken"), service.path()).unwrap();
+    fs::write(service.path(), b"no model, and written in the place of the other").unwrap();
     tokio::time::sleep(Duration::from_millis(2_200)).await;
     assert_eq!(service.server.current().fingerprint, second);
     let answer = service.post("/v1/links", json!({"nodes": [soup()]})).await;
