@@ -169,7 +169,8 @@ async fn the_model_describes_a_form_and_an_example_that_works() {
 
 #[tokio::test]
 async fn the_document_has_the_columns_of_the_model() {
-    let document = service().get("/openapi.json").await.json();
+    let service = service();
+    let document = service.get("/openapi.json").await.json();
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     let node = &document["components"]["schemas"]["Node"]["properties"];
     assert!(node["words"].is_object() && node["pages"]["type"] == json!(["number", "null"]), "{node}");
@@ -185,6 +186,11 @@ async fn the_document_has_the_columns_of_the_model() {
         "/metrics",
     ] {
         assert!(document["paths"][path].is_object(), "{path}");
+    }
+    for (path, request) in [("/v1/links", "LinksRequest"), ("/v1/score", "ScoreRequest"), ("/v1/embed", "EmbedRequest")]
+    {
+        let example = &document["components"]["schemas"][request]["examples"][0];
+        assert_eq!(service.post(path, example).await.status, StatusCode::OK, "{example}");
     }
     assert_eq!(document["paths"]["/v1/nodes"]["get"]["parameters"][1]["schema"]["maximum"], 1000);
     assert_eq!(document["components"]["schemas"]["LinksRequest"]["properties"]["k"]["maximum"], 1000);
