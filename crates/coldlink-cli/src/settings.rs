@@ -138,15 +138,16 @@ fn read(path: &Path) -> anyhow::Result<String> {
 }
 
 /// The protocol of that name, or a split at that path.
-pub fn protocol(text: &str) -> anyhow::Result<Protocol> {
+pub fn protocol(text: &str, time: Option<&str>) -> anyhow::Result<Protocol> {
     Ok(match text {
         "deal2020" => Protocol::Deal2020,
         "strict" => Protocol::Strict,
+        "temporal" => Protocol::Temporal { column: time.map(str::to_owned) },
         "transductive" => Protocol::Transductive,
         path if Path::new(path).exists() => Protocol::Files(path.into()),
         other => {
             let failure = Failure::new(format!("there is no protocol and no split `{other}`"));
-            let hint = "protocols are `strict`, `deal2020` and `transductive`; or give the path of a split";
+            let hint = "protocols are `strict`, `temporal`, `deal2020` and `transductive`; or give the path of a split";
             return Err(failure.hint(hint).into());
         }
     })

@@ -32,6 +32,9 @@ pub struct Embed {
     /// New nodes, a table or an .npz file, instead of those of the graph
     #[arg(long, value_name = "FILE")]
     new: Option<PathBuf>,
+    /// Refuse rows with other columns, unknown values or cells that cannot be read, instead of telling how many there are
+    #[arg(long)]
+    strict_input: bool,
     /// Which of a node's two embeddings; new nodes have only the first
     #[arg(long, default_value = "attributes")]
     which: Which,
@@ -56,7 +59,7 @@ pub fn run(args: &Embed, common: &Common) -> anyhow::Result<()> {
     let model = open_model(&args.model)?;
     let (rows, names) = match (&args.new, args.which) {
         (Some(path), _) => {
-            let new = load_new_nodes(path, &model, common)?;
+            let new = load_new_nodes(path, &model, args.strict_input, common)?;
             (model.embed(&new.attributes), new.names)
         }
         (None, Which::Attributes) => (model.embeddings.attributes, model.names),

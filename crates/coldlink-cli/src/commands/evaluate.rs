@@ -36,14 +36,18 @@ Examples:
 
 Protocols:
   strict        a tenth of the nodes is new; for each of their links one unlinked pair (the default)
+  temporal      the newest tenth of the nodes is new, by a column of dates or numbers (`--time`)
   deal2020      the split that the authors of the paper used
   transductive  a tenth of the links between known nodes
   a path        a folder that `coldlink split` wrote, or an .npz file with the arrays train_pos,
                 val_pos, val_neg, test_pos, test_neg and, where nodes are new, hidden")]
 pub struct Evaluate {
-    /// Which test set: strict, deal2020, transductive, or the path of a split
+    /// Which test set: strict, temporal, deal2020, transductive, or the path of a split
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
+    /// The column that says when nodes came to be, for `--protocol temporal` [default: the only one of dates]
+    #[arg(long, value_name = "COLUMN")]
+    time: Option<String>,
     /// How many seeds: as many splits, each trained and tested on
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: u64,
@@ -77,7 +81,7 @@ pub struct Evaluate {
 
 /// Runs the command.
 pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
-    let protocol = protocol(&args.protocol)?;
+    let protocol = protocol(&args.protocol, args.time.as_deref())?;
     let settings = args.settings.resolve()?.under(&protocol)?;
     let dataset = args.graph.load(common)?;
     if let Some(path) = &args.reliability {

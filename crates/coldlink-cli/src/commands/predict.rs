@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use coldlink::graph::{Attributes, Names, NodeId};
-use coldlink::load::{End, Schema, load_excluded, load_pairs};
+use coldlink::load::{End, load_excluded, load_pairs};
 use coldlink::model::{Among, Model, Newcomers, Wish};
 use serde::Serialize;
 
@@ -65,6 +65,9 @@ pub struct Predict {
     /// Say for each link which attributes of the new node speak for it and which against, and which seen nodes it is most like
     #[arg(long, conflicts_with = "pairs")]
     explain: bool,
+    /// Refuse rows with other columns, unknown values or cells that cannot be read, instead of telling how many there are
+    #[arg(long)]
+    strict_input: bool,
     /// How to write [default: by the ending of the output file; table on a terminal; else csv]
     #[arg(long)]
     format: Option<Format>,
@@ -111,7 +114,7 @@ pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
         check_writable(output, &[&args.model, &args.new])?;
     }
     let model = open_model(&args.model)?;
-    let new = load_new_nodes(&args.new, &model, common)?;
+    let new = load_new_nodes(&args.new, &model, args.strict_input, common)?;
     let names = BothNames { new: &new.names, seen: &model.names };
     let newcomers = model.meet(&new.attributes);
     let (excluded, unknown) = match &args.exclude {
@@ -223,7 +226,7 @@ struct Reasons<'a> {
 
 impl<'a> Reasons<'a> {
     fn new(model: &'a Model, attributes: &'a Attributes, new: &'a Newcomers) -> Self {
-        let names = model.schema.as_ref().map(Schema::attribute_names).unwrap_or_default();
+        let names = model.attribute_names();
         Reasons { model, attributes, new, names }
     }
 

@@ -21,9 +21,12 @@ pub struct Split {
     /// The folder to write, with train.csv, validation.csv, test.csv, hidden.csv and split.toml
     #[arg(long, short, value_name = "FOLDER")]
     output: PathBuf,
-    /// Which test set: strict, deal2020, transductive, or the path of a split
+    /// Which test set: strict, temporal, deal2020, transductive, or the path of a split
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
+    /// The column that says when nodes came to be, for `--protocol temporal` [default: the only one of dates]
+    #[arg(long, value_name = "COLUMN")]
+    time: Option<String>,
     /// What the number of steps is to be chosen on [default: what suits the protocol]
     #[arg(long, value_name = "RULE")]
     validation: Option<Rule>,
@@ -36,7 +39,7 @@ pub struct Split {
 
 /// Runs the command.
 pub fn run(args: &Split, common: &Common) -> anyhow::Result<()> {
-    let protocol = protocol(&args.protocol)?;
+    let protocol = protocol(&args.protocol, args.time.as_deref())?;
     let dataset = args.graph.load(common)?;
     let split = split::Split::make(&dataset, &protocol, args.validation.map(Validation::from), args.seed)?;
     split.write(&args.output, &dataset.names)?;

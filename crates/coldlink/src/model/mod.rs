@@ -5,12 +5,15 @@
 
 mod add;
 mod deal;
+mod dense;
 mod embeddings;
 mod encoder;
 mod explain;
 mod file;
+mod indexed;
 mod inputs;
 mod loss;
+mod retrieve;
 mod softmax;
 mod structure;
 mod trained;
@@ -23,6 +26,7 @@ pub use encoder::{Activations, AttributeEncoder, Dropout, Layer};
 pub use explain::Explanation;
 pub(crate) use file::{Archive, ArchiveWriter};
 pub use file::{FileError, FileProblem};
+pub use indexed::IndexProblem;
 pub use inputs::{Columns, Features, Inputs, Lists, SparseRows};
 pub use loss::PairLoss;
 pub use structure::StructureEncoder;
