@@ -4,7 +4,8 @@ use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::{HeaderMap, StatusCode, header};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
 
 use crate::error::{ApiError, Code};
 
@@ -51,6 +52,17 @@ fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     kind.eq_ignore_ascii_case("application/json")
+}
+
+/// A whole number, which JSON may also write as `10.0`.
+pub fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    let number = serde_json::Number::deserialize(deserializer)?;
+    let written_with_point = || {
+        let number = number.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=9e15).contains(number));
+        number.map(|number| number as usize)
+    };
+    let whole = number.as_u64().and_then(|number| usize::try_from(number).ok()).or_else(written_with_point);
+    whole.ok_or_else(|| D::Error::custom(format!("{number} is no whole number from 0 on")))
 }
 
 /// The parameters of a query.

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 
-use crate::columns::{Takes, columns};
+use crate::columns::{Takes, columns, example};
 use crate::error::ErrorBody;
 use crate::served::Served;
 use crate::state::Server;
@@ -57,6 +57,14 @@ fn fitting(server: &Server, served: &Served) -> Value {
     set("/components/schemas/LinksRequest/properties/k", "maximum", json!(limits.k));
     set("/components/schemas/ScoreRequest/properties/pairs", "maxItems", json!(limits.pairs));
     set("/paths/~1v1~1nodes/get/parameters/1/schema", "maximum", json!(limits.names));
+    let new = example(served);
+    let name = new.get(id_of(served)).cloned().unwrap_or_default();
+    let seen = served.model.names.get(0);
+    let pairs = json!([{"new": name, "seen": seen}]);
+    set("/components/schemas/LinksRequest", "examples", json!([{"nodes": [new], "k": 5, "explain": true}]));
+    set("/components/schemas/ScoreRequest", "examples", json!([{"nodes": [new], "pairs": pairs}]));
+    set("/components/schemas/EmbedRequest", "examples", json!([{"nodes": [new]}]));
+    set("/paths/~1v1~1nodes~1{name}/get/parameters/0", "example", json!(seen));
     if server.options.token.is_some() {
         set("", "security", json!([{"token": []}]));
         set("/components", "securitySchemes", json!({"token": {"type": "http", "scheme": "bearer"}}));
@@ -66,10 +74,10 @@ fn fitting(server: &Server, served: &Served) -> Value {
 
 /// A new node as this model takes it.
 fn node(served: &Served, named: bool) -> Value {
-    let id = served.model.schema.as_ref().map_or("id", |schema| &schema.id);
+    let id = id_of(served);
     let name = match named {
-        true => json!({"type": "string", "minLength": 1, "pattern": "\\S", "description": "the node's name"}),
-        false => json!({"type": ["string", "integer", "null"], "description": "the node's name"}),
+        true => json!({"type": ["string", "number"], "pattern": "\\S", "description": "the node's name"}),
+        false => json!({"type": ["string", "number", "null"], "description": "the node's name"}),
     };
     let mut properties = Map::from_iter([(id.to_owned(), name)]);
     for column in columns(served) {
@@ -90,6 +98,11 @@ fn node(served: &Served, named: bool) -> Value {
         "type": "object", "description": "a new node: its name, and a value for each column; what is missing is unknown",
         "properties": properties, "required": required, "additionalProperties": true,
     })
+}
+
+/// The key of a node's name.
+fn id_of(served: &Served) -> &str {
+    served.model.schema.as_ref().map_or("id", |schema| &schema.id)
 }
 
 fn cell(takes: Takes) -> Value {

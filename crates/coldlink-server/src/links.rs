@@ -10,7 +10,7 @@ use coldlink::model::{Among, Newcomers, Wish};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::body::Body;
+use crate::body::{Body, whole};
 use crate::error::{ApiError, Code, ErrorBody};
 use crate::explain::{Because, SimilarNode, explain};
 use crate::limits::{Limits, check_count};
@@ -30,7 +30,7 @@ pub struct LinksRequest {
     #[schema(min_items = 1)]
     nodes: Vec<Node>,
     /// How many links of each.
-    #[serde(default = "ten")]
+    #[serde(default = "ten", deserialize_with = "whole")]
     #[schema(minimum = 1, default = 10)]
     k: usize,
     /// Where to look for them.
@@ -51,7 +51,7 @@ pub struct LinksRequest {
     popularity: f32,
     /// The share of linked pairs that probabilities are stated for; that of the training graph unless given.
     #[serde(default)]
-    #[schema(exclusive_minimum = 0, exclusive_maximum = 1)]
+    #[schema(minimum = 1e-12, maximum = 0.999999)]
     base_rate: Option<f64>,
 }
 
@@ -209,9 +209,9 @@ impl LinksRequest {
         if !(0.0..=1.0).contains(&self.popularity) {
             return Err(ApiError::new(Code::BadValue, "`popularity` is not from 0 to 1", "1 is as scored"));
         }
-        if self.base_rate.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
+        if self.base_rate.is_some_and(|share| !(1e-12..=0.999_999).contains(&share)) {
             let hint = "it is the share of linked pairs among all; leave it out for that of the training graph";
-            return Err(ApiError::new(Code::BadValue, "`base_rate` is not above 0 and below 1", hint));
+            return Err(ApiError::new(Code::BadValue, "`base_rate` is not from 1e-12 to 0.999999", hint));
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use axum::body::Bytes;
@@ -33,18 +34,14 @@ pub struct Served {
 }
 
 impl Served {
-    /// Opens a model's file.
+    /// Opens a model's file, by way of a copy: whoever writes over the file in its place harms no request.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let failed = |error: io::Error| FileError { path: path.to_owned(), problem: FileProblem::Io(error) };
-        loop {
-            let identity = Identity::of(path).map_err(failed)?;
-            let fingerprint = format!("{:016x}", xxh3_64(&fs::read(path).map_err(failed)?));
-            let model = Model::open(path)?;
-            // All three must have looked at the same file.
-            if Identity::of(path).map_err(failed)? == identity {
-                return Ok(Served::new(model, fingerprint, identity));
-            }
-        }
+        let identity = Identity::of(path).map_err(failed)?;
+        let copy = Copy::of(path).map_err(failed)?;
+        let fingerprint = format!("{:016x}", xxh3_64(&coldlink::load::Map::open(&copy.0).map_err(failed)?));
+        let model = Model::open(&copy.0).map_err(|error| FileError { path: path.to_owned(), ..error })?;
+        Ok(Served::new(model, fingerprint, identity))
     }
 
     fn new(model: Model, fingerprint: String, identity: Identity) -> Self {
@@ -77,6 +74,29 @@ impl Served {
     /// The map of its nodes.
     pub fn map(&self) -> &Map {
         self.map.get_or_init(|| Map::of(&self.model.embeddings.attributes))
+    }
+}
+
+/// A file that is removed when this ends. What is mapped of it stays there as long as it is needed.
+struct Copy(PathBuf);
+
+impl Copy {
+    fn of(path: &Path) -> io::Result<Self> {
+        static COPIES: AtomicUsize = AtomicUsize::new(0);
+        let number = COPIES.fetch_add(1, Ordering::Relaxed);
+        let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos());
+        let name = format!("coldlink-{}-{number}-{now}.model", std::process::id());
+        let copy = Copy(std::env::temp_dir().join(name));
+        // Nobody else may have put a file or a link there.
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&copy.0)?;
+        io::copy(&mut fs::File::open(path)?, &mut file)?;
+        Ok(copy)
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
     }
 }
 

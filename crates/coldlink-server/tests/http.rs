@@ -169,7 +169,8 @@ async fn the_model_describes_a_form_and_an_example_that_works() {
 
 #[tokio::test]
 async fn the_document_has_the_columns_of_the_model() {
-    let document = service().get("/openapi.json").await.json();
+    let service = service();
+    let document = service.get("/openapi.json").await.json();
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     let node = &document["components"]["schemas"]["Node"]["properties"];
     assert!(node["words"].is_object() && node["pages"]["type"] == json!(["number", "null"]), "{node}");
@@ -185,6 +186,11 @@ async fn the_document_has_the_columns_of_the_model() {
         "/metrics",
     ] {
         assert!(document["paths"][path].is_object(), "{path}");
+    }
+    for (path, request) in [("/v1/links", "LinksRequest"), ("/v1/score", "ScoreRequest"), ("/v1/embed", "EmbedRequest")]
+    {
+        let example = &document["components"]["schemas"][request]["examples"][0];
+        assert_eq!(service.post(path, example).await.status, StatusCode::OK, "{example}");
     }
     assert_eq!(document["paths"]["/v1/nodes"]["get"]["parameters"][1]["schema"]["maximum"], 1000);
     assert_eq!(document["components"]["schemas"]["LinksRequest"]["properties"]["k"]["maximum"], 1000);
@@ -219,6 +225,7 @@ async fn what_is_wrong_has_a_code_a_message_and_a_hint() {
     check(r#"{"nodes": [{}], "k": 0}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{}], "k": -1}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{}], "k": 1.5}"#, 400, "bad_value").await;
+    assert_eq!(service.post("/v1/links", r#"{"nodes": [{}], "k": 2.0}"#).await.status, StatusCode::OK);
     check(r#"{"nodes": [{}], "k": 1e999}"#, 400, "bad_json").await;
     check(r#"{"nodes": [{}], "k": 1001}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{}], "k": 18446744073709551615}"#, 400, "bad_value").await;
@@ -385,8 +392,7 @@ async fn a_new_file_is_served_and_a_broken_one_is_not() {
     let second = fingerprint().await;
     assert_ne!(second, first);
     assert_eq!(held.fingerprint, first, "a request that has begun keeps its model");
-    fs::write(service.folder.path().join("broken"), b"no model").unwrap();
-    fs::rename(service.folder.path().join("broken"), service.path()).unwrap();
+    fs::write(service.path(), b"no model, and written in the place of the other").unwrap();
     tokio::time::sleep(Duration::from_millis(2_200)).await;
     assert_eq!(service.server.current().fingerprint, second);
     let answer = service.post("/v1/links", json!({"nodes": [soup()]})).await;
