@@ -2,6 +2,8 @@
 
 mod ablation;
 mod core;
+mod index;
+mod postgres;
 mod quality;
 mod readme;
 mod real_data;
@@ -21,7 +23,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 11] = [
+const TASKS: [Task; 13] = [
     Task {
         name: "test",
         arguments: "",
@@ -82,6 +84,18 @@ const TASKS: [Task; 11] = [
         arguments: "[ARGUMENTS]",
         about: "step time and memory on a generated graph of a million nodes",
         run: |arguments| Steps::one("scale", example("scale"), arguments),
+    },
+    Task {
+        name: "index",
+        arguments: "[NODES]",
+        about: "links one new node at a time through the index and without, at 100,000 nodes unless told, into results/",
+        run: index::run,
+    },
+    Task {
+        name: "postgres",
+        arguments: "",
+        about: "embeddings in a real PostgreSQL with pgvector, which must find our best nodes (python3 and PyPI's pgserver)",
+        run: |_| postgres::run(),
     },
     Task {
         name: "fuzz",

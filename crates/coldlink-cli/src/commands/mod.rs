@@ -5,6 +5,7 @@ mod convert;
 mod demo;
 mod embed;
 mod evaluate;
+mod index;
 mod inspect;
 mod predict;
 mod split;
@@ -87,6 +88,7 @@ pub enum Command {
     Train(train::Train),
     Tune(tune::Tune),
     Evaluate(evaluate::Evaluate),
+    Index(index::Index),
     Predict(predict::Predict),
     Embed(embed::Embed),
     Completions(completions::Completions),
@@ -103,6 +105,7 @@ impl Command {
             Command::Train(args) => train::run(args, common),
             Command::Tune(args) => tune::run(args, common),
             Command::Evaluate(args) => evaluate::run(args, common),
+            Command::Index(args) => index::run(args, common),
             Command::Predict(args) => predict::run(args, common),
             Command::Embed(args) => embed::run(args, common),
             Command::Completions(args) => completions::run(args),
