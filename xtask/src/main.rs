@@ -2,6 +2,7 @@
 
 mod ablation;
 mod core;
+mod python;
 mod quality;
 mod readme;
 mod real_data;
@@ -21,12 +22,18 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 11] = [
+const TASKS: [Task; 12] = [
     Task {
         name: "test",
         arguments: "",
         about: "format, clippy, all tests and docs; what a change must pass",
         run: |_| test::run(),
+    },
+    Task {
+        name: "python",
+        arguments: "[--torch]",
+        about: "the Python package: installed into target/python-venv, types, stubs, docstrings, tests and the notebook",
+        run: python::run,
     },
     Task {
         name: "real-data",

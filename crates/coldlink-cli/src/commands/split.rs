@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use coldlink::split::{self, Pair, PairKind, Validation};
+use coldlink::split::{self, Pair, PairKind, Protocol, Validation};
 
 use super::{Common, seeds};
 use crate::input::GraphArgs;
 use crate::output::print;
-use crate::settings::{Rule, protocol};
+use crate::settings::Rule;
 use crate::tables::{Columns, count, percent, whole};
 
 /// Divide a graph into training, validation and test, as files
@@ -36,7 +36,7 @@ pub struct Split {
 
 /// Runs the command.
 pub fn run(args: &Split, common: &Common) -> anyhow::Result<()> {
-    let protocol = protocol(&args.protocol)?;
+    let protocol = args.protocol.parse::<Protocol>()?;
     let dataset = args.graph.load(common)?;
     let split = split::Split::make(&dataset, &protocol, args.validation.map(Validation::from), args.seed)?;
     split.write(&args.output, &dataset.names)?;

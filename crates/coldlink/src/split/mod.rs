@@ -20,7 +20,8 @@ mod validation;
 mod view;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 pub use audit::{Audit, AuditStatus, Fault, Finding, HeldOut};
 pub use error::SplitError;
@@ -57,6 +58,21 @@ impl Protocol {
             Protocol::Files(path) if path.is_dir() => files::recorded_rule(path),
             Protocol::Files(path) if npz::has_hidden_nodes(path)? => Ok(preferred),
             Protocol::Files(_) => Ok(Validation::Edges),
+        }
+    }
+}
+
+impl FromStr for Protocol {
+    type Err = SplitError;
+
+    /// The protocol of that name, or a split at that path.
+    fn from_str(text: &str) -> Result<Self, SplitError> {
+        match text {
+            "deal2020" => Ok(Protocol::Deal2020),
+            "strict" => Ok(Protocol::Strict),
+            "transductive" => Ok(Protocol::Transductive),
+            path if Path::new(path).exists() => Ok(Protocol::Files(path.into())),
+            other => Err(SplitError::UnknownProtocol { name: other.to_owned() }),
         }
     }
 }
