@@ -13,10 +13,14 @@ have and ranks the likeliest links of such rows:
 Model files and numbers are those of the command line `coldlink`, bit for bit.
 """
 
+from importlib.metadata import version
+
 from coldlink.errors import ConfigError, Error, LoadError, ModelFileError, NotFittedError
 from coldlink.explanation import Explanation
 from coldlink.graph import Graph, read
 from coldlink.model import Model, load
+
+__version__ = version("coldlink")
 
 __all__ = [
     "ConfigError",

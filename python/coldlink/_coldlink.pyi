@@ -5,6 +5,8 @@ import numpy.typing as npt
 
 from coldlink.progress import Progress
 
+__all__: list[str]
+
 @final
 class Graph:
     @staticmethod

@@ -33,7 +33,7 @@ def read(
     dropping these; `unknown_nodes="drop"` leaves out links of nodes that have no row.
 
     >>> coldlink.read(folder)
-    Graph('papers', nodes=60, links=174, attributes=12)
+    Graph('papers', nodes=150, links=450, attributes=12)
     """
     return Graph(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, None))
 
@@ -216,6 +216,7 @@ class Graph:
 
 def _with_id_first(nodes: pandas.DataFrame, id: str | None) -> pandas.DataFrame:
     """The table with the column that names nodes in the first place."""
+    nodes = nodes.rename(columns=str)
     columns = [str(column) for column in nodes.columns]
     index = nodes.index.name
     known = [column for column in columns if column.lower() in NAME_COLUMNS]

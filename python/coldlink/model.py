@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coldlink import _coldlink, arrays, tables
-from coldlink.errors import ConfigError, NotFittedError
+from coldlink.errors import ConfigError, LoadError, NotFittedError
 from coldlink.explanation import Explanation
 from coldlink.graph import Graph
 from coldlink.progress import Progress
@@ -85,7 +85,7 @@ class Model:
         >>> coldlink.Model(preset="default", steps=100).fit(graph, progress=False).is_fitted
         True
         """
-        trained = _coldlink.Trained.fit(graph._inner, self._settings, self._seed, _shown(progress))
+        trained = _coldlink.Trained.fit(_inner(graph), self._settings, self._seed, _shown(progress))
         self._trained, self._names = trained, None
         return self
 
@@ -152,7 +152,7 @@ class Model:
         """The probabilities that pairs are linked, for pairs as `score` takes them and a `base_rate` as `recommend` does.
 
         >>> probability, = model.predict([("n1", "p1")], new={"id": "n1", "words": "honey"})
-        >>> 0 < probability < 1
+        >>> bool(0 < probability < 1)
         True
         """
         met, scores = self._score(pairs, new, names)
@@ -170,8 +170,8 @@ class Model:
         """The embeddings of new nodes, a row each; or those of the graph's nodes, made from attributes or from links (`which="structure"`).
 
         >>> model.embed({"words": "honey|pollen"}).shape
-        (1, 64)
-        >>> model.embed(which="structure").shape == (graph.nodes, 64)
+        (1, 256)
+        >>> model.embed(which="structure").shape == (graph.nodes, 256)
         True
         """
         if new is None:
@@ -219,7 +219,7 @@ class Model:
         shown = _shown(progress)
         count = _count("seeds", seeds)
         text = _coldlink.evaluate(
-            graph._inner, self._settings, os.fspath(protocol), first, count, popularity, rank_baselines, shown
+            _inner(graph), self._settings, os.fspath(protocol), first, count, popularity, rank_baselines, shown
         )
         report: dict[str, Any] = json.loads(text)
         return report
@@ -243,11 +243,11 @@ class Model:
         >>> len(trials), model.get_params()["preset"]
         (5, 'default')
         """
-        text = None if space is None else Path(space).read_text(encoding="utf-8")
+        text = None if space is None else _read(space)
         kept = None if folder is None else os.fspath(folder)
         found = json.loads(
             _coldlink.tune(
-                graph._inner, self._settings, _count("trials", trials), text, kept, self._seed, _shown(progress)
+                _inner(graph), self._settings, _count("trials", trials), text, kept, self._seed, _shown(progress)
             )
         )
         preset = "default" if self._params["preset"] == "auto" else self._params["preset"]
@@ -270,7 +270,7 @@ class Model:
 
         >>> model.save(folder / "papers.model")
         >>> coldlink.Model.load(folder / "papers.model").settings["width"]
-        64
+        256
         """
         trained = _coldlink.Trained.open(os.fspath(path))
         summary, settings = json.loads(trained.summary()), json.loads(trained.settings())
@@ -307,7 +307,7 @@ class Model:
         """How the trained model came to be.
 
         >>> model.summary["nodes"], model.summary["preset"]
-        (60, 'default')
+        (150, 'default')
         """
         summary: dict[str, Any] = json.loads(self._fitted().summary())
         return summary
@@ -369,6 +369,11 @@ class Model:
     def __sklearn_is_fitted__(self) -> bool:
         return self.is_fitted
 
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
     def __getstate__(self) -> dict[str, Any]:
         """A trained model is pickled as its file."""
         if self._trained is None:
@@ -401,12 +406,27 @@ def _named_rows(new: Any, id_column: str) -> Any:
     return named
 
 
+def _read(path: str | os.PathLike[str]) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot read `{path}`: {error.strerror}", path=os.fspath(path)) from None
+
+
+def _inner(graph: Graph) -> _coldlink.Graph:
+    if isinstance(graph, Graph):
+        return graph._inner
+    raise LoadError(
+        f"`graph` is a `{type(graph).__name__}`", hint="make a `coldlink.Graph` of it first, as by `Graph.from_pandas`"
+    )
+
+
 def _shown(progress: bool) -> Progress | None:
     return Progress() if progress else None
 
 
 def _count(name: str, value: int) -> int:
     """A whole number from 0 up, as the library's own."""
-    if isinstance(value, (int, np.integer)) and 0 <= value < 2**63:
+    if isinstance(value, (int, np.integer)) and 0 <= value < 2**64:
         return int(value)
     raise ConfigError(f"`{name}` is {value!r}", hint="it is a whole number from 0 up")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
+from coldlink.errors import LoadError
+
 if TYPE_CHECKING:
     import pandas
 
@@ -41,7 +43,10 @@ def table(columns: dict[str, Any]) -> Any:
 
 def frame_lines(frame: pandas.DataFrame) -> bytes:
     """A DataFrame as JSON lines. Numbers keep all their digits, and what is missing is missing."""
-    exact = frame.copy(deep=False)
+    exact = frame.rename(columns=str)
+    if not exact.columns.is_unique:
+        twice = exact.columns[exact.columns.duplicated()][0]
+        raise LoadError(f"column `{twice}` stands twice in the table", hint="give each column a name of its own")
     for column in exact.columns[[kind.kind == "f" for kind in _kinds(exact)]]:
         # pandas would write ten decimals, which is not what stands there.
         numbers = exact[column].to_numpy(dtype=float, na_value=math.nan)
@@ -60,8 +65,13 @@ def _kinds(frame: pandas.DataFrame) -> list[Any]:
 
 def record_lines(records: Iterable[Mapping[str, Any]]) -> bytes:
     """Dicts as JSON lines."""
-    lines = (json.dumps({str(key): _value(value) for key, value in record.items()}) for record in records)
-    return "\n".join(lines).encode()
+    return "\n".join(map(_line, records)).encode()
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    if not isinstance(record, Mapping):
+        raise LoadError(f"a row is a `{type(record).__name__}`", hint="rows are dicts with the columns of the table")
+    return json.dumps({str(key): _value(value) for key, value in record.items()})
 
 
 def _value(value: Any) -> Any:
@@ -110,8 +120,11 @@ def _text(name: Any) -> str:
 def two_columns(pairs: Any) -> tuple[list[str], list[str]]:
     """The two columns of a DataFrame, an array or a list of pairs, as names."""
     if is_frame(pairs):
+        if len(pairs.columns) != 2:
+            raise LoadError(f"a pair has two columns, and `pairs` has {len(pairs.columns)}", hint="leave out the others")
         return texts_of(pairs.iloc[:, 0].to_numpy()), texts_of(pairs.iloc[:, 1].to_numpy())
-    if isinstance(pairs, np.ndarray):
-        return texts_of(pairs[:, 0]), texts_of(pairs[:, 1])
-    rows: Sequence[Sequence[Any]] = list(pairs)
+    rows: Sequence[Any] = pairs.tolist() if isinstance(pairs, np.ndarray) else list(pairs)
+    for place, row in enumerate(rows):
+        if not isinstance(row, (list, tuple)) or len(row) != 2:
+            raise LoadError(f"row {place} of `pairs` is no pair of names", hint="give a list of pairs, as `[('a', 'b')]`")
     return texts_of(row[0] for row in rows), texts_of(row[1] for row in rows)

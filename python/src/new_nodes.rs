@@ -13,6 +13,7 @@ use crate::trained::Trained;
 
 /// New nodes, or pairs, that are worked on between two looks at Ctrl-C.
 const PER_ROUND: usize = 4_096;
+const WHERE_NAMES_ARE: &str = "`model.names` lists the nodes of the graph";
 
 /// Nodes that are not in the graph, as their model sees them.
 #[pyclass(frozen, module = "coldlink._coldlink")]
@@ -151,8 +152,9 @@ impl NewNodes {
             return Err(refused(message, "rows are counted from 0"));
         }
         let model = &self.trained.get().model;
-        let other = self.other(&model.names.index(), &self.names.index(), 0, &other)?;
-        let explained = py.detach(|| model.explain(&self.attributes, &self.met, row as NodeId, other));
+        let end = find(&model.names.index(), &self.names.index(), &other);
+        let end = end.ok_or_else(|| refused(format!("there is no node `{other}`"), WHERE_NAMES_ARE))?;
+        let explained = py.detach(|| model.explain(&self.attributes, &self.met, row as NodeId, end));
         let names = model.schema.as_ref().map(Schema::attribute_names).unwrap_or_default();
         let name = |column: u32| names.get(column as usize).cloned().unwrap_or_else(|| format!("attribute {column}"));
         let attributes = explained.attributes.iter().map(|&(column, adds)| (name(column), adds)).collect();
@@ -186,13 +188,16 @@ impl NewNodes {
             let message = || format!("row {row} of `pairs`: there is no {what} `{name}`");
             found.ok_or_else(|| refused(message(), "a pair is the name of a new node and that of a node of the graph"))
         };
+        let target = |row: usize, name: &str| {
+            let message = || format!("row {row} of `pairs`: there is no node `{name}`");
+            find(&seen, &new, name).ok_or_else(|| refused(message(), WHERE_NAMES_ARE))
+        };
         let ends = first.iter().zip(second).enumerate();
-        ends.map(|(row, (first, second))| Ok((source(row, first)?, self.other(&seen, &new, row, second)?))).collect()
+        ends.map(|(row, (first, second))| Ok((source(row, first)?, target(row, second)?))).collect()
     }
+}
 
-    fn other(&self, seen: &NameIndex<'_>, new: &NameIndex<'_>, row: usize, name: &str) -> PyResult<End> {
-        let found = seen.find(name).map(End::Seen).or_else(|| new.find(name).map(End::New));
-        let message = || format!("row {row} of `pairs`: there is no node `{name}`");
-        found.ok_or_else(|| refused(message(), "`model.names` lists the nodes of the graph"))
-    }
+/// A node of the graph, or else a new one.
+fn find(seen: &NameIndex<'_>, new: &NameIndex<'_>, name: &str) -> Option<End> {
+    seen.find(name).map(End::Seen).or_else(|| new.find(name).map(End::New))
 }

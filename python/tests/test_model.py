@@ -39,7 +39,7 @@ def test_rows_of_arrays_are_the_same_new_nodes(model: coldlink.Model, graph: col
 
 
 def test_recommendations_are_what_scores_and_predictions_say(model: coldlink.Model) -> None:
-    links = model.recommend(NEW, k=60)
+    links = model.recommend(NEW, k=150)
     pairs = links[["new", "seen"]]
     for given in (pairs, pairs.to_numpy(), list(pairs.itertuples(index=False))):
         assert np.allclose(model.score(given, new=NEW), links["score"], atol=1e-4)
@@ -50,12 +50,12 @@ def test_recommendations_are_what_scores_and_predictions_say(model: coldlink.Mod
 
 
 def test_links_are_looked_for_where_asked(model: coldlink.Model) -> None:
-    both = model.recommend(NEW, k=100, among="both", exclude=["p1", "nobody"])
+    both = model.recommend(NEW, k=200, among="both", exclude=["p1", "nobody"])
     assert list(both.columns) == ["new", "rank", "other", "is", "score", "probability"]
-    assert set(both[both["new"] == "n1"]["other"]) == {f"p{place}" for place in range(60)} - {"p1"} | {"n2"}
+    assert set(both[both["new"] == "n1"]["other"]) == {f"p{place}" for place in range(150)} - {"p1"} | {"n2"}
     assert set(both[both["is"] == "new"]["other"]) == {"n1", "n2"}
     assert model.recommend(NEW, k=1, among="new")["other"].to_list() == ["n2", "n1"]
-    assert not model.recommend(NEW, k=60, popularity=0.0)["seen"].equals(model.recommend(NEW, k=60)["seen"])
+    assert not model.recommend(NEW, k=150, popularity=0.0)["seen"].equals(model.recommend(NEW, k=150)["seen"])
     assert len(model.recommend(NEW, k=0)) == 0
 
 
@@ -66,7 +66,7 @@ def test_pairs_of_the_graph_need_no_new_node(model: coldlink.Model) -> None:
 
 def test_embeddings_lie_in_one_space(model: coldlink.Model, graph: coldlink.Graph) -> None:
     seen = model.embed()
-    assert seen.shape == model.embed(which="structure").shape == (graph.nodes, 64) and seen.dtype == np.float32
+    assert seen.shape == model.embed(which="structure").shape == (graph.nodes, 256) and seen.dtype == np.float32
     assert seen.flags["C_CONTIGUOUS"] and seen.flags["WRITEABLE"]
     assert np.allclose(np.linalg.norm(model.embed(NEW), axis=1), 1, atol=1e-5)
 
@@ -88,7 +88,7 @@ def test_whole_numbers_are_names_again(arrays: Any) -> None:
     edges = pd.DataFrame(arrays[0] * 10, columns=["source", "target"])
     named = coldlink.Graph.from_pandas(frame.assign(id=frame.id * 10), edges)
     model = coldlink.Model(preset="default", steps=40).fit(named, progress=False)
-    assert set(model.recommend(frame[:1], k=3)["seen"]) <= set(range(0, 600, 10))
+    assert set(model.recommend(frame[:1], k=3)["seen"]) <= set(range(0, 1500, 10))
 
 
 def test_without_pandas_results_are_dicts(model: coldlink.Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,14 +115,21 @@ def test_what_cannot_be_asked_is_refused_in_words(model: coldlink.Model, graph: 
         (lambda: model.recommend(NEW, popularity=2), coldlink.ConfigError, "`popularity` is 2"),
         (lambda: model.recommend(NEW, base_rate=1), coldlink.ConfigError, "`base_rate` is 1"),
         (lambda: model.score([("n9", "p1")], new=NEW), coldlink.LoadError, "row 0 of `pairs`: there is no new node `n9`"),
-        (lambda: model.score([("n1", "p1"), ("n1", "p99")], new=NEW), coldlink.LoadError, "row 1 of `pairs`: there is no node `p99`"),
+        (lambda: model.score([("n1", "p1"), ("n1", "p999")], new=NEW), coldlink.LoadError, "row 1 of `pairs`: there is no node `p999`"),
         (lambda: model.score([("n1", "p1")]), coldlink.LoadError, "there is no node `n1`"),
+        (lambda: model.score(["ab"], new=NEW), coldlink.LoadError, "row 0 of `pairs` is no pair"),
+        (lambda: model.score(pd.DataFrame({"a": ["n1"]}), new=NEW), coldlink.LoadError, "two columns, and `pairs` has 1"),
+        (lambda: model.recommend([NEW[0], 3]), coldlink.LoadError, "a row is a `int`"),
+        (lambda: model.recommend(pd.DataFrame([[1, 2]], columns=["a", "a"])), coldlink.LoadError, "stands twice"),
+        (lambda: model.explain(NEW, "p999"), coldlink.LoadError, "there is no node `p999`"),
         (lambda: model.explain(NEW, "p0", row=2), coldlink.LoadError, "no row 2 among 2"),
         (lambda: model.embed(NEW, which="structure"), coldlink.ConfigError, "no structure embedding"),
         (lambda: model.embed(which="both"), coldlink.ConfigError, "`which` is `both`"),
         (lambda: plain.predict([("p0", "p1")]), coldlink.ConfigError, "give no probabilities"),
         (lambda: model.evaluate(graph, "fair", progress=False), coldlink.Error, "no protocol and no split `fair`"),
         (lambda: model.evaluate(graph, seeds=0), coldlink.ConfigError, "no seed"),
+        (lambda: model.fit(pd.DataFrame()), coldlink.LoadError, "`graph` is a `DataFrame`"),
+        (lambda: model.tune(graph, space="no.toml"), coldlink.ConfigError, "cannot read `no.toml`"),
         (lambda: model.tune(graph, trials=1), coldlink.ConfigError, "`trials` is 1"),
         (lambda: coldlink.Model(width=0), coldlink.ConfigError, "`width` is 0, but must be"),
         (lambda: coldlink.Model(width="wide"), coldlink.ConfigError, "`width`"),
@@ -171,7 +178,7 @@ def test_other_threads_run_while_a_model_trains(graph: coldlink.Graph) -> None:
     thread = threading.Thread(target=count)
     thread.start()
     started = time.monotonic()
-    coldlink.Model(preset="default", steps=2000, patience=0).fit(graph, progress=False)
+    coldlink.Model(preset="default", steps=400, patience=0).fit(graph, progress=False)
     elapsed = time.monotonic() - started
     stop.set()
     thread.join()

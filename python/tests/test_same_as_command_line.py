@@ -56,8 +56,8 @@ def test_the_model_file_of_arrays(npz: Path, arrays: Any, command_line: Run, tmp
 
 
 def test_the_model_file_of_a_search(folder: Path, command_line: Run, tmp_path: Path) -> None:
-    command_line("train", folder, "-o", tmp_path / "cli.model", "--set", "steps=100", "--budget", "60s")
-    model = coldlink.Model(steps=100, budget=60.0).fit(coldlink.read(folder), progress=False)
+    command_line("train", folder, "-o", tmp_path / "cli.model", "--set", "steps=50", "--budget", "60s")
+    model = coldlink.Model(steps=50, budget=60.0).fit(coldlink.read(folder), progress=False)
     assert model_bytes(model, tmp_path / "python.model") == (tmp_path / "cli.model").read_bytes()
     assert model.summary["preset"] == "auto"
 
@@ -105,6 +105,6 @@ def test_real_graphs(command_line: Run, tmp_path: Path) -> None:
     data = Path(os.environ.get("DEAL_DATA", Path(__file__).parents[3] / "shared" / "data"))
     if not (data / "cora.npz").exists():
         pytest.skip(f"there is no cora.npz in {data}: set DEAL_DATA")
-    command_line("train", data / "cora.npz", "-o", tmp_path / "cli.model", "--preset", "default", "--set", "steps=300")
-    model = coldlink.Model(preset="default", steps=300).fit(coldlink.read(data / "cora.npz"), progress=False)
+    command_line("train", data / "cora.npz", "-o", tmp_path / "cli.model", "--preset", "default", "--set", "steps=60")
+    model = coldlink.Model(preset="default", steps=60).fit(coldlink.read(data / "cora.npz"), progress=False)
     assert model_bytes(model, tmp_path / "python.model") == (tmp_path / "cli.model").read_bytes()

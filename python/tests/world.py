@@ -14,7 +14,7 @@ TOPICS = [
 ]
 
 
-def papers(count: int = 60, seed: int = 0) -> tuple[list[dict[str, Any]], list[dict[str, str]]]:
+def papers(count: int = 150, seed: int = 0) -> tuple[list[dict[str, Any]], list[dict[str, str]]]:
     """Rows of nodes and rows of links."""
     random = np.random.default_rng(seed)
     topics = [place % len(TOPICS) for place in range(count)]
