@@ -1,7 +1,7 @@
 """Links for nodes that a graph has never seen, from their attributes alone.
 
-A paper just written or a user who just signed up has no links yet, but a row of attributes. `Model` learns from the graph you
-have and ranks the likeliest links of such rows:
+A paper just written or a user who just signed up has no links yet, but a row of attributes. `Model` learns from the
+graph you have and ranks the likeliest links of such rows:
 
 >>> import coldlink
 >>> graph = coldlink.Graph.from_pandas(papers, citations)

@@ -31,7 +31,8 @@ def matrix(x: Any) -> Any:
         )
     if dense.ndim != 2:
         raise LoadError(
-            f"`x` has {dense.ndim} dimensions, where 2 are expected", hint="give a row for each node: `x.reshape(1, -1)`"
+            f"`x` has {dense.ndim} dimensions, where 2 are expected",
+            hint="give a row for each node: `x.reshape(1, -1)`",
         )
     if dense.dtype in (np.float32, np.float64):
         return dense
@@ -43,7 +44,9 @@ def ends(edges: Any) -> tuple[Any, Any]:
     if is_sparse(edges):
         entries = edges.tocoo()
         if entries.shape[0] != entries.shape[1]:
-            raise LoadError(f"the matrix of links has shape {entries.shape}", hint="it has a row and a column for each node")
+            raise LoadError(
+                f"the matrix of links has shape {entries.shape}", hint="it has a row and a column for each node"
+            )
         kept = entries.data != 0
         if kept.all():
             return entries.row, entries.col

@@ -23,14 +23,13 @@ NAME_COLUMNS = ("id", "node", "name")
 WEIGHT_COLUMNS = ("weight", "weights", "w")
 
 
-def read(
-    path: str | os.PathLike[str], *, strict_input: bool = False, unknown_nodes: str = "refuse"
-) -> Graph:
+def read(path: str | os.PathLike[str], *, strict_input: bool = False, unknown_nodes: str = "refuse") -> Graph:
     """Reads a graph as the command line does.
 
-    `path` is a folder with `nodes.csv` and `edges.csv` (or `.tsv`, `.jsonl`, packed or not), an `.npz` file in the SparseGraph layout,
-    a folder in GraphSAGE's PPI layout, or a packed file. `strict_input` refuses links with directions or weights instead of
-    dropping these; `unknown_nodes="drop"` leaves out links of nodes that have no row.
+    `path` is a folder with `nodes.csv` and `edges.csv` (or `.tsv`, `.jsonl`, packed or not), an `.npz` file in the
+    SparseGraph layout, a folder in GraphSAGE's PPI layout, or a packed file. `strict_input` refuses links with
+    directions or weights instead of dropping these; `unknown_nodes="drop"` leaves out links of nodes that have no
+    row.
 
     >>> coldlink.read(folder)
     Graph('papers', nodes=150, links=450, attributes=12)
@@ -52,14 +51,12 @@ class Graph:
         self._inner = inner
 
     @classmethod
-    def from_arrays(
-        cls, edges: Any, x: Any, *, names: Iterable[Any] | None = None, name: str = "graph"
-    ) -> Graph:
+    def from_arrays(cls, edges: Any, x: Any, *, names: Iterable[Any] | None = None, name: str = "graph") -> Graph:
         """A graph from numpy arrays or scipy matrices.
 
-        `edges` has a row of two node numbers for each link, or is a square sparse matrix. `x` has a row of attributes for each
-        node, dense or sparse. Arrays are read where they lie, whatever their strides. `names` are what nodes are called;
-        without them nodes are numbers. `name` is what the graph is called in model files and reports.
+        `edges` has a row of two node numbers for each link, or is a square sparse matrix. `x` has a row of attributes
+        for each node, dense or sparse. Arrays are read where they lie, whatever their strides. `names` are what nodes
+        are called; without them nodes are numbers. `name` is what the graph is called in model files and reports.
 
         >>> import numpy as np, scipy.sparse
         >>> edges = np.array([[0, 1], [1, 2], [2, 0]])
@@ -84,9 +81,10 @@ class Graph:
     ) -> Graph:
         """A graph from two tables: a row with attributes for each node, and a row for each link.
 
-        `id` is the column that names nodes: by default `id`, `node` or `name`, a named index, or else the first. Other columns become
-        attributes, numbers as they are and texts (`a|b|c`, or lists) as words. `source` and `target` are the columns of the links' ends:
-        by default those called so, or else the first two. New rows for the model have the same columns.
+        `id` is the column that names nodes: by default `id`, `node` or `name`, a named index, or else the first.
+        Other columns become attributes, numbers as they are and texts (`a|b|c`, or lists) as words. `source` and
+        `target` are the columns of the links' ends: by default those called so, or else the first two. New rows for
+        the model have the same columns.
 
         >>> import pandas as pd
         >>> nodes = pd.DataFrame({"id": ["a", "b", "c"], "year": [1999, 2001, 2000], "words": ["x|y", "y", "x"]})
@@ -102,8 +100,8 @@ class Graph:
     def from_networkx(cls, graph: Any, *, x: str | None = None, name: str | None = None) -> Graph:
         """A graph of networkx.
 
-        Nodes are called by what `str` makes of them. Their data become attributes as the columns of a table do; or `x` is the
-        key of a vector that each node has.
+        Nodes are called by what `str` makes of them. Their data become attributes as the columns of a table do; or
+        `x` is the key of a vector that each node has.
 
         >>> import networkx as nx
         >>> friends = nx.Graph([("ann", "bob"), ("bob", "cem")])
@@ -140,7 +138,9 @@ class Graph:
         """
         x, edge_index = data.x, data.edge_index
         if x is None or edge_index is None:
-            raise LoadError("this has no `x` or no `edge_index`", hint="give a graph whose nodes have attributes in `x`")
+            raise LoadError(
+                "this has no `x` or no `edge_index`", hint="give a graph whose nodes have attributes in `x`"
+            )
         return cls.from_arrays(_array(edge_index).T, _tensor_matrix(x), names=names, name=name)
 
     @classmethod

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from coldlink import _coldlink, arrays, tables
+from coldlink import _coldlink, tables
 from coldlink.errors import ConfigError, LoadError, NotFittedError
 from coldlink.explanation import Explanation
 from coldlink.graph import Graph
+from coldlink.new_nodes import meet
 from coldlink.progress import Progress
 
 OWN = ("preset", "seed", "budget")
@@ -36,10 +36,11 @@ def load(path: str | os.PathLike[str]) -> Model:
 class Model:
     """Learns from a graph and predicts links of nodes that the graph has never seen.
 
-    `preset` is where settings start from: `"auto"` searches for the best ones first, within a `budget` of estimated seconds of two
-    cores; `"default"`, `"paper"`, `"authors-code"` or the path of a TOML file take them as they are. Further keywords replace
-    single settings, as `width=128`; `coldlink train --help` lists them. `seed` is what all random choices come from: the same
-    graph, settings and seed give the same model file, bit for bit, here and on the command line.
+    `preset` is where settings start from: `"auto"` searches for the best ones first, within a `budget` of estimated
+    seconds of two cores; `"default"`, `"paper"`, `"authors-code"` or the path of a TOML file take them as they are.
+    Further keywords replace single settings, as `width=128`; `coldlink train --help` lists them. `seed` is what all
+    random choices come from: the same graph, settings and seed give the same model file, bit for bit, here and on the
+    command line.
 
     >>> model = coldlink.Model(preset="default", width=32, steps=200)
     >>> model.fit(graph, progress=False).recommend([{"words": "honey"}], k=1)["seen"].to_list() != []
@@ -79,8 +80,8 @@ class Model:
     def fit(self, graph: Graph, y: None = None, *, progress: bool = True) -> Model:
         """Trains on a graph, and returns the model.
 
-        Settings and the number of steps are chosen on nodes that are held back; the final model is trained on everything. Ctrl-C
-        stops it. `y` is there for scikit-learn and plays no part.
+        Settings and the number of steps are chosen on nodes that are held back; the final model is trained on
+        everything. Ctrl-C stops it. `y` is there for scikit-learn and plays no part.
 
         >>> coldlink.Model(preset="default", steps=100).fit(graph, progress=False).is_fitted
         True
@@ -102,11 +103,12 @@ class Model:
     ) -> Any:
         """The `k` likeliest links of each new node, best first.
 
-        `new` is a DataFrame, a dict or a list of dicts with the columns of the table that was trained on; an array or a sparse matrix with
-        the columns of `x`, where `names` may name its rows; or the path of a table. Links are looked for `among` the nodes of the graph
-        (`"seen"`), the other new ones (`"new"`) or `"both"`, never with nodes in `exclude`. `popularity` from 1 down to 0 takes
-        off the order what a node's many links alone would explain. A score is the log-odds of a link; its probability is stated for
-        `base_rate`, the share of linked pairs among all, which is the training graph's unless given.
+        `new` is a DataFrame, a dict or a list of dicts with the columns of the table that was trained on; an array or
+        a sparse matrix with the columns of `x`, where `names` may name its rows; or the path of a table. Links are
+        looked for `among` the nodes of the graph (`"seen"`), the other new ones (`"new"`) or `"both"`, never with
+        nodes in `exclude`. `popularity` from 1 down to 0 takes off the order what a node's many links alone would
+        explain. A score is the log-odds of a link; its probability is stated for `base_rate`, the share of linked
+        pairs among all, which is the training graph's unless given.
 
         Gives a DataFrame, or a list of dicts where pandas is not installed.
 
@@ -131,13 +133,12 @@ class Model:
             columns["probability"] = probabilities
         return tables.table(columns)
 
-    def score(
-        self, pairs: Any, new: Any = None, *, names: Iterable[Any] | None = None
-    ) -> npt.NDArray[np.float32]:
+    def score(self, pairs: Any, new: Any = None, *, names: Iterable[Any] | None = None) -> npt.NDArray[np.float32]:
         """The scores of pairs; the higher, the likelier a link.
 
-        `pairs` is a list of pairs, a DataFrame or an array with two columns. With `new` nodes, the first of a pair names one of them, and the
-        second a node of the graph or else another new one. Without, both are nodes of the graph.
+        `pairs` is a list of pairs, a DataFrame or an array with two columns. With `new` nodes, the first of a pair
+        names one of them, and the second a node of the graph or else another new one. Without, both are nodes of the
+        graph.
 
         >>> model.score([("n1", "p1"), ("n1", "p2")], new={"id": "n1", "words": "honey"}).shape
         (2,)
@@ -149,7 +150,7 @@ class Model:
     def predict(
         self, pairs: Any, new: Any = None, *, base_rate: float | None = None, names: Iterable[Any] | None = None
     ) -> npt.NDArray[np.float64]:
-        """The probabilities that pairs are linked, for pairs as `score` takes them and a `base_rate` as `recommend` does.
+        """The probabilities that pairs are linked: `pairs` as `score` takes them, `base_rate` as `recommend` does.
 
         >>> probability, = model.predict([("n1", "p1")], new={"id": "n1", "words": "honey"})
         >>> bool(0 < probability < 1)
@@ -160,14 +161,16 @@ class Model:
         if probabilities is None:
             raise ConfigError(
                 "the scores of this model give no probabilities",
-                hint="`score` gives the scores; the presets `auto` and `default` give probabilities, given links enough",
+                hint="`score` gives the scores; `auto` and `default` give probabilities, given links enough",
             )
         return probabilities
 
     def embed(
         self, new: Any = None, *, which: str = "attributes", names: Iterable[Any] | None = None
     ) -> npt.NDArray[np.float32]:
-        """The embeddings of new nodes, a row each; or those of the graph's nodes, made from attributes or from links (`which="structure"`).
+        """The embeddings of new nodes, a row each; or those of the graph's nodes.
+
+        The latter are made from attributes, or from links with `which="structure"`.
 
         >>> model.embed({"words": "honey|pollen"}).shape
         (1, 256)
@@ -206,10 +209,10 @@ class Model:
         rank_baselines: bool = False,
         progress: bool = True,
     ) -> dict[str, Any]:
-        """How good a model with these parameters is on links it has not seen: for each seed a split, a training and a test.
+        """How good a model with these parameters is on links it has not seen: a split, a training and a test per seed.
 
-        Protocols are `"strict"`, `"deal2020"`, `"transductive"`, or the path of a split. Gives what `coldlink evaluate --json` prints. The
-        model itself stays as it is. `first_seed` is the model's own seed unless given.
+        Protocols are `"strict"`, `"deal2020"`, `"transductive"`, or the path of a split. Gives what `coldlink
+        evaluate --json` prints. The model itself stays as it is. `first_seed` is the model's own seed unless given.
 
         >>> report = coldlink.Model(preset="default", steps=100).evaluate(graph, progress=False)
         >>> report["protocol"], report["mean"]["auc"] > 0.5
@@ -235,8 +238,8 @@ class Model:
     ) -> Any:
         """Searches for the best settings as `coldlink tune` does, and makes them this model's; `fit` trains with them.
 
-        `space` is a TOML file with the values that settings may take. Trials that ended are kept in `folder`, from where the same call goes
-        on. Gives a table of the trials. Settings given to the model stay as they are.
+        `space` is a TOML file with the values that settings may take. Trials that ended are kept in `folder`, from
+        where the same call goes on. Gives a table of the trials. Settings given to the model stay as they are.
 
         >>> model = coldlink.Model(steps=90)
         >>> trials = model.tune(graph, trials=3, progress=False)
@@ -342,22 +345,7 @@ class Model:
         return self._names
 
     def _meet(self, new: Any, names: Iterable[Any] | None) -> _coldlink.NewNodes:
-        trained = self._fitted()
-        texts = None if names is None else tables.texts_of(names)
-        if isinstance(new, (str, os.PathLike)):
-            met = trained.meet_file(os.fspath(new))
-        elif isinstance(new, Mapping):
-            met = trained.meet_lines(tables.record_lines([new]))
-        elif isinstance(new, (list, tuple)) and new and isinstance(new[0], Mapping):
-            met = trained.meet_lines(tables.record_lines(new))
-        elif tables.is_frame(new) and trained.id_column is not None:
-            met = trained.meet_lines(tables.frame_lines(_named_rows(new, trained.id_column)))
-        else:
-            met = trained.meet_arrays(arrays.matrix(new), texts)
-        if met.unknown_values:
-            values = "1 value" if met.unknown_values == 1 else f"{met.unknown_values} values"
-            warnings.warn(f"left out {values} of the new nodes that no node of the graph has", stacklevel=3)
-        return met
+        return meet(self._fitted(), new, names)
 
     def _score(
         self, pairs: Any, new: Any, names: Iterable[Any] | None
@@ -393,17 +381,6 @@ class Model:
     def __repr__(self) -> str:
         hidden = ("budget",) if self._params["budget"] == 180.0 else ()
         return f"Model({', '.join(f'{key}={value!r}' for key, value in self._params.items() if key not in hidden)})"
-
-
-def _named_rows(new: Any, id_column: str) -> Any:
-    """The table with its names in a column."""
-    if new.index.name == id_column and id_column not in new.columns:
-        new = new.reset_index()
-    if id_column not in new.columns:
-        return new
-    named = new.copy(deep=False)
-    named[id_column] = tables.whole_ids(named[id_column])
-    return named
 
 
 def _read(path: str | os.PathLike[str]) -> str:

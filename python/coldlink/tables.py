@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from coldlink.errors import LoadError
 if TYPE_CHECKING:
     import pandas
 
-Name = Union[str, int]
+Name: TypeAlias = "str | int"
 """What a node is called: names that are all whole numbers come back as such."""
 
 
@@ -38,7 +38,7 @@ def table(columns: dict[str, Any]) -> Any:
     if pandas is not None:
         return pandas.DataFrame(columns)
     values = [column.tolist() if isinstance(column, np.ndarray) else list(column) for column in columns.values()]
-    return [dict(zip(columns, row)) for row in zip(*values)]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
 
 
 def frame_lines(frame: pandas.DataFrame) -> bytes:
@@ -121,10 +121,14 @@ def two_columns(pairs: Any) -> tuple[list[str], list[str]]:
     """The two columns of a DataFrame, an array or a list of pairs, as names."""
     if is_frame(pairs):
         if len(pairs.columns) != 2:
-            raise LoadError(f"a pair has two columns, and `pairs` has {len(pairs.columns)}", hint="leave out the others")
+            raise LoadError(
+                f"a pair has two columns, and `pairs` has {len(pairs.columns)}", hint="leave out the others"
+            )
         return texts_of(pairs.iloc[:, 0].to_numpy()), texts_of(pairs.iloc[:, 1].to_numpy())
     rows: Sequence[Any] = pairs.tolist() if isinstance(pairs, np.ndarray) else list(pairs)
     for place, row in enumerate(rows):
         if not isinstance(row, (list, tuple)) or len(row) != 2:
-            raise LoadError(f"row {place} of `pairs` is no pair of names", hint="give a list of pairs, as `[('a', 'b')]`")
+            raise LoadError(
+                f"row {place} of `pairs` is no pair of names", hint="give a list of pairs, as `[('a', 'b')]`"
+            )
     return texts_of(row[0] for row in rows), texts_of(row[1] for row in rows)

@@ -15,7 +15,6 @@ import pytest
 import scipy.sparse as sp
 
 import coldlink
-import world
 
 STEPS = {"preset": "default", "steps": 40}
 
@@ -76,7 +75,9 @@ def test_columns_may_be_called_as_one_likes(tables: Any, tmp_path: Path) -> None
     other = coldlink.Graph.from_pandas(
         nodes[["words", "id"]].rename(columns={"id": "paper"}),
         links.assign(when=1).rename(columns={"source": "citing", "target": "cited"}),
-        id="paper", source="citing", target="cited",
+        id="paper",
+        source="citing",
+        target="cited",
     )
     by_index = coldlink.Graph.from_pandas(nodes.set_index("id").rename_axis("paper"), links)
     assert [plain.names, plain.edges().tolist()] == [other.names, other.edges().tolist()]
@@ -173,5 +174,5 @@ def test_an_error_in_a_file_has_its_place(folder: Path) -> None:
     with pytest.raises(coldlink.LoadError) as raised:
         coldlink.read(folder)
     assert raised.value.path == str(folder / "edges.csv") and raised.value.line == 452
-    assert "hint: add the row, or drop such links with `unknown_nodes=\"drop\"`" in str(raised.value)
+    assert 'hint: add the row, or drop such links with `unknown_nodes="drop"`' in str(raised.value)
     assert coldlink.read(folder, unknown_nodes="drop").links == 450

@@ -31,6 +31,8 @@ pub fn run(arguments: &[String]) -> Result<()> {
     }
     steps.run("command line", cargo(["build", "--release", "--package", "coldlink-cli"]))?;
     steps.run("package", pip(&["--no-deps", "--force-reinstall", "./python"]))?;
+    steps.run("format", inside("python", &["-m", "ruff", "format", "--check", "--quiet", "."]))?;
+    steps.run("lints", inside("python", &["-m", "ruff", "check", "--quiet", "."]))?;
     steps.run("types", inside("python", &["-m", "mypy", "--strict", "coldlink", "tests/typed_use.py"]))?;
     let stubs = ["-m", "mypy.stubtest", "coldlink._coldlink", "--mypy-config-file", "../pyproject.toml"];
     steps.run("stubs", inside("python/tests", &stubs))?;
