@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from coldlink import _coldlink, arrays, tables
+from coldlink import _coldlink, arrays, pickled, tables
 from coldlink.errors import LoadError
 
 if TYPE_CHECKING:
@@ -157,22 +157,38 @@ class Graph:
 
     @property
     def name(self) -> str:
-        """What the graph is called in model files and reports."""
+        """What the graph is called in model files and reports.
+
+        >>> graph.name
+        'papers'
+        """
         return self._inner.name
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """How many nodes there are.
+
+        >>> graph.nodes == len(graph)
+        True
+        """
         return self._inner.nodes
 
     @property
     def links(self) -> int:
-        """How many links there are, each counted once."""
+        """How many links there are, each counted once.
+
+        >>> coldlink.Graph.from_arrays([[0, 1], [1, 0], [1, 1]], np.eye(2)).links
+        1
+        """
         return self._inner.links
 
     @property
     def attributes(self) -> int:
-        """How many attributes a node can have."""
+        """How many attributes a node can have.
+
+        >>> coldlink.Graph.from_arrays([[0, 1]], [[1.0, 0.0, 2.0], [0.0, 0.0, 1.0]]).attributes
+        3
+        """
         return self._inner.attributes
 
     @property
@@ -187,7 +203,11 @@ class Graph:
 
     @property
     def attribute_names(self) -> list[str]:
-        """What the attributes are called; empty for a graph from arrays."""
+        """What the attributes are called; empty for a graph from arrays.
+
+        >>> graph.attribute_names[:2]
+        ['words=bearing', 'words=coral']
+        """
         return self._inner.attribute_names()
 
     def edges(self) -> npt.NDArray[np.uint32]:
@@ -209,6 +229,15 @@ class Graph:
 
     def __len__(self) -> int:
         return self.nodes
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"name": self.name, "graph": pickled.written(self._inner.save)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        def read(path: str) -> _coldlink.Graph:
+            return _coldlink.Graph.read(path, False, "refuse", state["name"])
+
+        self._inner = pickled.opened(state["graph"], read)
 
     def __repr__(self) -> str:
         return f"Graph({self.name!r}, nodes={self.nodes}, links={self.links}, attributes={self.attributes})"

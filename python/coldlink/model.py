@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coldlink import _coldlink, tables
+from coldlink import _coldlink, pickled, tables
 from coldlink.errors import ConfigError, LoadError, NotFittedError
 from coldlink.explanation import Explanation
 from coldlink.graph import Graph
@@ -363,20 +362,14 @@ class Model:
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
 
     def __getstate__(self) -> dict[str, Any]:
-        """A trained model is pickled as its file."""
-        if self._trained is None:
-            return {"params": self._params, "file": None}
-        with tempfile.TemporaryDirectory(prefix="coldlink-") as folder:
-            self.save(Path(folder, "model"))
-            return {"params": self._params, "file": Path(folder, "model").read_bytes()}
+        contents = None if self._trained is None else pickled.written(self._trained.save)
+        return {"params": self._params, "model": contents}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._trained = self._names = None
+        contents = state["model"]
+        self._trained = None if contents is None else pickled.opened(contents, _coldlink.Trained.open)
+        self._names = None
         self._set(state["params"])
-        if state["file"] is not None:
-            with tempfile.TemporaryDirectory(prefix="coldlink-") as folder:
-                Path(folder, "model").write_bytes(state["file"])
-                self._trained = _coldlink.Trained.open(str(Path(folder, "model")))
 
     def __repr__(self) -> str:
         hidden = ("budget",) if self._params["budget"] == 180.0 else ()

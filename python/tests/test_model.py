@@ -156,7 +156,7 @@ def test_what_cannot_be_asked_is_refused_in_words(model: coldlink.Model, graph: 
         assert message in raised.value.message, raised.value
 
 
-def test_a_model_survives_its_file_and_a_pickle(model: coldlink.Model, tmp_path: Path) -> None:
+def test_all_survives_its_file_and_a_pickle(model: coldlink.Model, graph: coldlink.Graph, tmp_path: Path) -> None:
     model.save(tmp_path / "model")
     expected = model.recommend(NEW, k=3)
     copy = pickle.loads(pickle.dumps(model))
@@ -165,6 +165,10 @@ def test_a_model_survives_its_file_and_a_pickle(model: coldlink.Model, tmp_path:
         other.save(tmp_path / "again")
         assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
     assert coldlink.load(tmp_path / "model").get_params() == model.get_params()
+    graph = pickle.loads(pickle.dumps(graph))
+    other = coldlink.Model(preset="default", steps=300).fit(graph, progress=False)
+    other.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
     error = pickle.loads(pickle.dumps(coldlink.LoadError("wrong", hint="right", line=3)))
     assert (error.message, error.hint, error.line) == ("wrong", "right", 3)
 
