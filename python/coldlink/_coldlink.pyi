@@ -65,7 +65,13 @@ class NewNodes:
     def notes(self) -> list[str]: ...
     def names(self) -> list[str] | None: ...
     def recommend(
-        self, count: int, among: str, exclude: list[str], popularity: float
+        self,
+        count: int,
+        among: str,
+        exclude: list[str],
+        candidates: str | None,
+        values: list[tuple[str, str]],
+        popularity: float,
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float32]]: ...
     def score(self, first: list[str], second: list[str]) -> npt.NDArray[np.float32]: ...
     def probabilities(

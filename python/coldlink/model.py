@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +96,8 @@ class Model:
         *,
         among: str = "seen",
         exclude: Iterable[Any] = (),
+        candidates: str | None = None,
+        where: Mapping[str, str] | None = None,
         popularity: float = 1.0,
         base_rate: float | None = None,
         names: Iterable[Any] | None = None,
@@ -105,7 +107,8 @@ class Model:
         `new` is a DataFrame, a dict or a list of dicts with the columns of the table that was trained on; an array or
         a sparse matrix with the columns of `x`, where `names` may name its rows; or the path of a table. Links are
         looked for `among` the nodes of the graph (`"seen"`), the other new ones (`"new"`) or `"both"`, never with
-        nodes in `exclude`. `popularity` from 1 down to 0 takes off the order what a node's many links alone would
+        nodes in `exclude`. Where nodes are of several kinds, `candidates` names the one to find, and `where` the
+        values that nodes of the graph must have, as `{"category": "book"}`. `popularity` from 1 down to 0 takes off the order what a node's many links alone would
         explain. A score is the log-odds of a link; its probability is stated for `base_rate`, the share of linked
         pairs among all, which is the training graph's unless given.
 
@@ -116,7 +119,10 @@ class Model:
         [['n1', 1], ['n1', 2], ['n2', 1], ['n2', 2]]
         """
         met = self._meet(new, names)
-        rows, ranks, others, scores = met.recommend(_count("k", k), among, tables.texts_of(exclude), popularity)
+        values = [(str(column), str(value)) for column, value in (where or {}).items()]
+        rows, ranks, others, scores = met.recommend(
+            _count("k", k), among, tables.texts_of(exclude), candidates, values, popularity
+        )
         new_names = tables.names_array(met.names(), len(met))
         columns: dict[str, Any] = {"new": new_names[rows], "rank": ranks}
         if among == "seen":

@@ -2,7 +2,7 @@
 
 use coldlink::graph::{Attributes, NameIndex, Names, NodeId};
 use coldlink::load::{End, NewNodes as Loaded};
-use coldlink::model::{Among, Newcomers, Wish};
+use coldlink::model::{Among, FilterError, Newcomers, Wish};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
@@ -66,6 +66,8 @@ impl NewNodes {
         count: usize,
         among: &str,
         exclude: Vec<String>,
+        candidates: Option<String>,
+        values: Vec<(String, String)>,
         popularity: f32,
     ) -> PyResult<Links<'py>> {
         let among = match among {
@@ -80,8 +82,14 @@ impl NewNodes {
             return Err(misconfigured(format!("`popularity` is {popularity}"), "it is a share from 0 to 1"));
         }
         let model = &self.trained.get().model;
-        let excluded = self.numbers(&exclude);
-        let wish = Wish { count, among, excluded: &excluded, popularity };
+        let mut excluded = self.numbers(&exclude);
+        for (column, value) in &values {
+            excluded.extend(model.without_value(column, value).map_err(unfiltered)?);
+        }
+        excluded.sort_unstable();
+        excluded.dedup();
+        let kind = candidates.map(|name| model.kind(&name)).transpose().map_err(unfiltered)?;
+        let wish = Wish { count, among, excluded: &excluded, kind, popularity };
         let (mut new, mut rank, mut other, mut score) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for first in (0..self.names.len()).step_by(PER_ROUND) {
             let round = first..self.names.len().min(first + PER_ROUND);
@@ -196,6 +204,11 @@ impl NewNodes {
         let ends = first.iter().zip(second).enumerate();
         ends.map(|(row, (first, second))| Ok((source(row, first)?, target(row, second)?))).collect()
     }
+}
+
+fn unfiltered(error: FilterError) -> PyErr {
+    let hint = error.hint();
+    misconfigured(error.to_string(), &hint)
 }
 
 /// A node of the graph, or else a new one.

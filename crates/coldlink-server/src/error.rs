@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use coldlink::load::LoadError;
-use coldlink::model::AddError;
+use coldlink::model::{AddError, FilterError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -136,6 +136,12 @@ impl From<LoadError> for ApiError {
             other => other.to_string(),
         };
         ApiError::new(Code::BadValue, message, hint)
+    }
+}
+
+impl From<FilterError> for ApiError {
+    fn from(error: FilterError) -> Self {
+        ApiError::new(Code::BadValue, error.to_string(), error.hint())
     }
 }
 

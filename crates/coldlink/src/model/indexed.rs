@@ -136,6 +136,7 @@ impl Model {
         Newcomers {
             embeddings: Embeddings { structure: attributes.clone(), seen: vec![false; nodes.len()], attributes },
             words,
+            types: self.kinds.as_ref().map(|kinds| Arc::new(kinds.types.select(nodes))),
         }
     }
 
