@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
-import tempfile
-from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,18 +22,29 @@ NAME_COLUMNS = ("id", "node", "name")
 WEIGHT_COLUMNS = ("weight", "weights", "w")
 
 
-def read(path: str | os.PathLike[str], *, strict_input: bool = False, unknown_nodes: str = "refuse") -> Graph:
+Kind: TypeAlias = "str | Mapping[str, Any]"
+"""What a column is: the name of a kind, or a dict with `kind` and its options."""
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    strict_input: bool = False,
+    unknown_nodes: str = "refuse",
+    columns: Mapping[str, Kind] | None = None,
+) -> Graph:
     """Reads a graph as the command line does.
 
     `path` is a folder with `nodes.csv` and `edges.csv` (or `.tsv`, `.jsonl`, packed or not), an `.npz` file in the
     SparseGraph layout, a folder in GraphSAGE's PPI layout, or a packed file. `strict_input` refuses links with
-    directions or weights instead of dropping these; `unknown_nodes="drop"` leaves out links of nodes that have no
-    row.
+    directions or weights, and cells that cannot be read, instead of dropping these; `unknown_nodes="drop"` leaves
+    out links of nodes that have no row. `columns` says what columns of the node table are, where that is not to be
+    found out: `{"price": "numeric", "title": {"kind": "text", "rare": 3}}`.
 
     >>> coldlink.read(folder)
     Graph('papers', nodes=150, links=450, attributes=12)
     """
-    return Graph(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, None))
+    return Graph(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, _kinds(columns, None), None))
 
 
 class Graph:
@@ -78,23 +88,25 @@ class Graph:
         target: str | None = None,
         name: str = "graph",
         unknown_nodes: str = "refuse",
+        columns: Mapping[str, Kind] | None = None,
     ) -> Graph:
         """A graph from two tables: a row with attributes for each node, and a row for each link.
 
         `id` is the column that names nodes: by default `id`, `node` or `name`, a named index, or else the first.
-        Other columns become attributes, numbers as they are and texts (`a|b|c`, or lists) as words. `source` and
-        `target` are the columns of the links' ends: by default those called so, or else the first two. New rows for
-        the model have the same columns.
+        Other columns become attributes: numbers, words of texts, values (`a|b|c` and lists are several), dates,
+        vectors; `columns` says what a column is where that is not to be found out. `source` and `target` are the
+        columns of the links' ends: by default those called so, or else the first two. New rows for the model have
+        the same columns.
 
         >>> import pandas as pd
         >>> nodes = pd.DataFrame({"id": ["a", "b", "c"], "year": [1999, 2001, 2000], "words": ["x|y", "y", "x"]})
         >>> edges = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]})
         >>> coldlink.Graph.from_pandas(nodes, edges).attribute_names
-        ['year', 'words=x', 'words=y']
+        ['year', 'year is missing', 'words=x', 'words=y', 'words=(other)']
         """
         rows = tables.frame_lines(_with_id_first(nodes, id))
         links = tables.frame_lines(_ends_of(edges, source, target))
-        return cls._from_lines(rows, links, name, unknown_nodes)
+        return cls(_coldlink.Graph.from_lines(rows, links, unknown_nodes, _kinds(columns, id), name))
 
     @classmethod
     def from_networkx(cls, graph: Any, *, x: str | None = None, name: str | None = None) -> Graph:
@@ -112,12 +124,9 @@ class Graph:
         name = name or getattr(graph, "name", "") or "graph"
         numbers = {node: number for number, node in enumerate(graph.nodes)}
         if x is None:
-            return cls._from_lines(
-                tables.record_lines(_record(node, data) for node, data in graph.nodes(data=True)),
-                tables.record_lines({"source": str(a), "target": str(b)} for a, b in graph.edges()),
-                name,
-                "refuse",
-            )
+            lines = tables.record_lines(_record(node, data) for node, data in graph.nodes(data=True))
+            links = tables.record_lines({"source": str(a), "target": str(b)} for a, b in graph.edges())
+            return cls(_coldlink.Graph.from_lines(lines, links, "refuse", None, name))
         missing = next((node for node, data in graph.nodes(data=True) if x not in data), None)
         if missing is not None:
             raise LoadError(f"node `{missing}` has no `{x}`", hint="give each node a vector of the same length")
@@ -142,18 +151,6 @@ class Graph:
                 "this has no `x` or no `edge_index`", hint="give a graph whose nodes have attributes in `x`"
             )
         return cls.from_arrays(_array(edge_index).T, _tensor_matrix(x), names=names, name=name)
-
-    @classmethod
-    def _from_lines(cls, nodes: bytes, edges: bytes, name: str, unknown_nodes: str) -> Graph:
-        with tempfile.TemporaryDirectory(prefix="coldlink-") as folder:
-            Path(folder, "nodes.jsonl").write_bytes(nodes)
-            Path(folder, "edges.jsonl").write_bytes(edges)
-            try:
-                return cls(_coldlink.Graph.read(folder, False, unknown_nodes, name))
-            except LoadError as error:
-                # The folder is nothing that the caller knows of; lines are rows, from 1 on.
-                message = error.message.replace(folder + os.sep, "").replace(".jsonl`", "`")
-                raise LoadError(message, hint=error.hint, line=error.line) from None
 
     @property
     def name(self) -> str:
@@ -235,7 +232,7 @@ class Graph:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         def read(path: str) -> _coldlink.Graph:
-            return _coldlink.Graph.read(path, False, "refuse", state["name"])
+            return _coldlink.Graph.read(path, False, "refuse", None, state["name"])
 
         self._inner = pickled.opened(state["graph"], read)
 
@@ -308,3 +305,11 @@ def _tensor_matrix(x: Any) -> Any:
 
     parts = (_array(x.values()), _array(x.col_indices()), _array(x.crow_indices()))
     return csr_array(parts, shape=tuple(x.shape))
+
+
+def _kinds(columns: Mapping[str, Kind] | None, id: str | None) -> str | None:
+    """Kinds of columns as the library reads them."""
+    if columns is None and id is None:
+        return None
+    kinds = {name: {"kind": kind} if isinstance(kind, str) else dict(kind) for name, kind in (columns or {}).items()}
+    return json.dumps({"id": id, "columns": kinds})

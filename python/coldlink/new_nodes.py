@@ -13,10 +13,9 @@ from coldlink import _coldlink, arrays, tables
 def meet(trained: _coldlink.Trained, new: Any, names: Iterable[Any] | None) -> _coldlink.NewNodes:
     """New nodes from the path of a table, from one dict or several, a DataFrame, an array or a sparse matrix."""
     met = _meet(trained, new, None if names is None else tables.texts_of(names))
-    if met.unknown_values:
-        values = "1 value" if met.unknown_values == 1 else f"{met.unknown_values} values"
+    for note in met.notes:
         # Told where the model was asked.
-        warnings.warn(f"left out {values} of the new nodes that no node of the graph has", stacklevel=4)
+        warnings.warn(note, stacklevel=4)
     return met
 
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use coldlink::graph::{Dataset, GraphBuilder, Names, NodeId, Notes};
-use coldlink::load::{LoadOptions, UnknownNodes, load, write_packed};
+use coldlink::load::{Columns, LoadOptions, UnknownNodes, load, load_json_lines, write_packed};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
@@ -18,27 +18,36 @@ pub struct Graph {
 
 #[pymethods]
 impl Graph {
-    /// Reads a graph from a file or folder; `name` replaces what the path would call it.
+    /// Reads a graph from a file or folder; `name` replaces what the path would call it, and `columns` says as JSON what columns
+    /// are.
     #[staticmethod]
     fn read(
         py: Python<'_>,
         path: PathBuf,
         strict_input: bool,
         unknown_nodes: &str,
+        columns: Option<&str>,
         name: Option<String>,
     ) -> PyResult<Self> {
-        let unknown_nodes = match unknown_nodes {
-            "refuse" => UnknownNodes::Refuse,
-            "drop" => UnknownNodes::Drop,
-            other => {
-                let message = format!("`unknown_nodes` is `{other}`");
-                return Err(misconfigured(message, "it is \"refuse\" or \"drop\""));
-            }
-        };
-        let options = LoadOptions { strict_input, unknown_nodes };
+        let options = options(strict_input, unknown_nodes, columns)?;
         let mut dataset = py.detach(|| load(&path, &options)).map_err(raised)?;
         dataset.name = name.unwrap_or(dataset.name);
         Ok(Graph { dataset })
+    }
+
+    /// A graph from two tables, as JSON lines.
+    #[staticmethod]
+    fn from_lines(
+        py: Python<'_>,
+        nodes: Vec<u8>,
+        edges: Vec<u8>,
+        unknown_nodes: &str,
+        columns: Option<&str>,
+        name: String,
+    ) -> PyResult<Self> {
+        let options = options(false, unknown_nodes, columns)?;
+        let dataset = py.detach(|| load_json_lines(nodes, edges, &options)).map_err(raised)?;
+        Ok(Graph { dataset: Dataset { name, ..dataset } })
     }
 
     /// A graph from the two ends of its links and a matrix of attributes.
@@ -115,6 +124,23 @@ impl Graph {
         let flat: Vec<u32> = py.detach(|| graph.iter_links().flat_map(|(a, b)| [a, b]).collect());
         PyArray1::from_vec(py, flat).reshape([graph.links(), 2])
     }
+}
+
+fn options(strict_input: bool, unknown_nodes: &str, columns: Option<&str>) -> PyResult<LoadOptions> {
+    let unknown_nodes = match unknown_nodes {
+        "refuse" => UnknownNodes::Refuse,
+        "drop" => UnknownNodes::Drop,
+        other => {
+            let message = format!("`unknown_nodes` is `{other}`");
+            return Err(misconfigured(message, "it is \"refuse\" or \"drop\""));
+        }
+    };
+    let wrong = |error: serde_json::Error| {
+        let hint = "as {\"price\": \"numeric\", \"title\": {\"kind\": \"text\", \"rare\": 3}}";
+        misconfigured(format!("`columns`: {error}"), hint)
+    };
+    let columns = columns.map(serde_json::from_str::<Columns>).transpose().map_err(wrong)?.unwrap_or_default();
+    Ok(LoadOptions { strict_input, columns, unknown_nodes })
 }
 
 /// Names that tell nodes apart, or numbers where none are given.

@@ -1,7 +1,7 @@
 //! New nodes and what a model says of them.
 
 use coldlink::graph::{Attributes, NameIndex, Names, NodeId};
-use coldlink::load::{End, NewNodes as Loaded, Schema};
+use coldlink::load::{End, NewNodes as Loaded};
 use coldlink::model::{Among, Newcomers, Wish};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ pub struct NewNodes {
     trained: Py<Trained>,
     names: Names,
     attributes: Attributes,
-    unknown_values: usize,
+    notes: Vec<String>,
     met: Newcomers,
 }
 
@@ -34,10 +34,11 @@ type Explained = (f64, Vec<(String, f64)>, f64, f64, f64, Vec<(NodeId, f32)>);
 
 impl NewNodes {
     pub fn meet(trained: Bound<'_, Trained>, loaded: Loaded) -> PyResult<Self> {
-        let Loaded { names, attributes, unknown_values } = loaded;
+        let notes = loaded.notes();
+        let Loaded { names, attributes, .. } = loaded;
         let model = &trained.get().model;
         let met = trained.py().detach(|| model.meet(&attributes));
-        Ok(NewNodes { names, attributes, unknown_values, met, trained: trained.unbind() })
+        Ok(NewNodes { names, attributes, notes, met, trained: trained.unbind() })
     }
 }
 
@@ -47,10 +48,10 @@ impl NewNodes {
         self.names.len()
     }
 
-    /// Values of theirs that the model does not know.
+    /// What the user should know about them.
     #[getter]
-    fn unknown_values(&self) -> usize {
-        self.unknown_values
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     /// Their names; none where they are numbers.
@@ -155,7 +156,7 @@ impl NewNodes {
         let end = find(&model.names.index(), &self.names.index(), &other);
         let end = end.ok_or_else(|| refused(format!("there is no node `{other}`"), WHERE_NAMES_ARE))?;
         let explained = py.detach(|| model.explain(&self.attributes, &self.met, row as NodeId, end));
-        let names = model.schema.as_ref().map(Schema::attribute_names).unwrap_or_default();
+        let names = model.attribute_names();
         let name = |column: u32| names.get(column as usize).cloned().unwrap_or_else(|| format!("attribute {column}"));
         let attributes = explained.attributes.iter().map(|&(column, adds)| (name(column), adds)).collect();
         let parts = (explained.similar_nodes, explained.popularity, explained.rest);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use coldlink::load::{NewNodes as Loaded, load_new, load_new_npz, new_from_json_lines};
+use coldlink::load::{NewNodes as Loaded, Surprises, load_new, load_new_npz, new_from_json_lines};
 use coldlink::model::Model;
 use coldlink::tune::Training;
 use numpy::PyArray2;
@@ -97,7 +97,7 @@ impl Trained {
             let message = "these are rows of named columns, but the model knows columns by number only";
             refused(message, "it was trained on arrays: give an array with a row for each new node")
         })?;
-        let loaded = this.py().detach(|| new_from_json_lines(lines, schema)).map_err(raised)?;
+        let loaded = this.py().detach(|| new_from_json_lines(lines, schema, false)).map_err(raised)?;
         NewNodes::meet(this, loaded)
     }
 
@@ -109,8 +109,8 @@ impl Trained {
             return Err(refused_file(&path, message, "new nodes are one table, or an .npz file"));
         }
         let loaded = match &model.schema {
-            _ if is_archive(&path) => this.py().detach(|| load_new_npz(&path, model.summary.attributes)),
-            Some(schema) => this.py().detach(|| load_new(&path, schema)),
+            _ if is_archive(&path) => this.py().detach(|| load_new_npz(&path, model.loaded_width())),
+            Some(schema) => this.py().detach(|| load_new(&path, schema, false)),
             None => {
                 let message = format!("`{}` is a table, but the model knows columns by number only", path.display());
                 return Err(refused_file(&path, message, "give an array, or an .npz file with attr_* arrays"));
@@ -122,13 +122,13 @@ impl Trained {
     /// New nodes from a matrix with the columns of the graph's attributes.
     fn meet_arrays(this: Bound<'_, Self>, x: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyResult<NewNodes> {
         let attributes = arrays::attributes(x)?;
-        let expected = this.get().model.summary.attributes;
+        let expected = this.get().model.loaded_width();
         if attributes.width() != expected {
             let message = format!("new nodes have {} columns where {expected} are expected", attributes.width());
             return Err(refused(message, "give the attributes that the graph's nodes have, in the same order"));
         }
         let names = named(names, attributes.rows())?;
-        NewNodes::meet(this, Loaded { names, attributes, unknown_values: 0 })
+        NewNodes::meet(this, Loaded { names, attributes, surprises: Surprises::default() })
     }
 }
 

@@ -1,11 +1,17 @@
 //! Everything a contributor runs: `cargo xtask help`.
 
 mod ablation;
+mod api;
 mod core;
+mod index;
+mod load;
+mod page;
+mod postgres;
 mod python;
 mod quality;
 mod readme;
 mod real_data;
+mod served;
 mod steps;
 mod test;
 
@@ -22,7 +28,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 12] = [
+const TASKS: [Task; 17] = [
     Task {
         name: "test",
         arguments: "",
@@ -60,6 +66,24 @@ const TASKS: [Task; 12] = [
         run: |_| core::run(),
     },
     Task {
+        name: "page",
+        arguments: "",
+        about: "the server's page in a real Chromium, as a person uses it; screenshots in target/page",
+        run: |_| page::run(),
+    },
+    Task {
+        name: "api",
+        arguments: "[ARGUMENTS]",
+        about: "schemathesis against the server's OpenAPI document",
+        run: api::run,
+    },
+    Task {
+        name: "load",
+        arguments: "[SECONDS]",
+        about: "a server with 100,000 nodes under steady load and hostile requests, into results/",
+        run: load::run,
+    },
+    Task {
         name: "readme",
         arguments: "",
         about: "copies the newest figures of results/ into README.md",
@@ -89,6 +113,18 @@ const TASKS: [Task; 12] = [
         arguments: "[ARGUMENTS]",
         about: "step time and memory on a generated graph of a million nodes",
         run: |arguments| Steps::one("scale", example("scale"), arguments),
+    },
+    Task {
+        name: "index",
+        arguments: "[NODES]",
+        about: "links one new node at a time through the index and without, at 100,000 nodes unless told, into results/",
+        run: index::run,
+    },
+    Task {
+        name: "postgres",
+        arguments: "",
+        about: "embeddings in a real PostgreSQL with pgvector, which must find our best nodes (python3 and PyPI's pgserver)",
+        run: |_| postgres::run(),
     },
     Task {
         name: "fuzz",

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use coldlink::config::ConfigError;
 use coldlink::load::LoadError;
-use coldlink::model::FileError;
+use coldlink::model::{AddError, FileError};
 use coldlink::split::SplitError;
 use coldlink::train::TrainError;
 use coldlink::tune::TuneError;
@@ -103,6 +103,7 @@ fn hint_of(error: &(dyn Error + 'static)) -> Option<String> {
         .or_else(|| error.downcast_ref::<TrainError>()?.hint())
         .or_else(|| error.downcast_ref::<TuneError>()?.hint())
         .or_else(|| error.downcast_ref::<FileError>()?.hint())
+        .or_else(|| error.downcast_ref::<AddError>()?.hint())
 }
 
 #[cfg(test)]

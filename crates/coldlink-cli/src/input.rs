@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use coldlink::graph::Dataset;
-use coldlink::load::{LoadOptions, NewNodes, UnknownNodes, load, load_new, load_new_npz, load_tables};
+use coldlink::load::{Columns, LoadOptions, NewNodes, UnknownNodes, load, load_new, load_new_npz, load_tables};
 use coldlink::model::Model;
 
 use crate::commands::Common;
@@ -37,9 +37,12 @@ pub struct GraphOptions {
     /// The table of links
     #[arg(long, value_name = "FILE", requires = "nodes", conflicts_with = "graph")]
     edges: Option<PathBuf>,
-    /// Refuse links with directions or weights instead of dropping these
+    /// Refuse links with directions or weights, and cells that cannot be read, instead of dropping these
     #[arg(long)]
     strict_input: bool,
+    /// What the columns of the node table are, as `coldlink inspect GRAPH --schema` prints it
+    #[arg(long, value_name = "FILE")]
+    columns: Option<PathBuf>,
     /// What to do with links of nodes that have no row
     #[arg(long, value_name = "WHAT", default_value = "refuse")]
     unknown_nodes: Unknown,
@@ -65,12 +68,16 @@ impl GraphArgs {
 
     /// Loads the graph.
     pub fn load_silently(&self) -> anyhow::Result<Dataset> {
-        let GraphOptions { nodes, edges, strict_input, unknown_nodes } = &self.options;
+        let GraphOptions { nodes, edges, strict_input, columns, unknown_nodes } = &self.options;
         let unknown_nodes = match unknown_nodes {
             Unknown::Refuse => UnknownNodes::Refuse,
             Unknown::Drop => UnknownNodes::Drop,
         };
-        let options = LoadOptions { strict_input: *strict_input, unknown_nodes };
+        let columns = match columns {
+            Some(path) => Columns::read(path).with_context(|| format!("cannot use `{}`", path.display()))?,
+            None => Columns::default(),
+        };
+        let options = LoadOptions { strict_input: *strict_input, columns, unknown_nodes };
         let loaded = match (&self.graph, nodes, edges) {
             (Some(graph), ..) => load(graph, &options),
             (None, Some(nodes), Some(edges)) => load_tables(edges, nodes, &options),
@@ -115,6 +122,7 @@ pub fn notes(dataset: &Dataset) -> Vec<String> {
         lines
             .push(format!("column{s} `{names}` {make} no attribute: empty, or nearly every row has a text of its own"));
     }
+    lines.extend(notes.cells.iter().cloned());
     lines.extend(dominating_attribute(dataset));
     lines
 }
@@ -122,6 +130,9 @@ pub fn notes(dataset: &Dataset) -> Vec<String> {
 /// Numbers far larger than all others, as years beside words, leave those no say.
 fn dominating_attribute(dataset: &Dataset) -> Option<String> {
     let attributes = &dataset.attributes;
+    if !attributes.blocks().is_empty() {
+        return None;
+    }
     let mut squares = vec![0.0_f64; attributes.width()];
     for (&column, &value) in attributes.columns().iter().zip(attributes.values()) {
         squares[column as usize] += f64::from(value).powi(2);
@@ -143,12 +154,23 @@ pub fn open_model(path: &Path) -> anyhow::Result<Model> {
     Ok(Model::open(path)?)
 }
 
+/// Opens a model with the index beside it, and tells where there is one that cannot be used.
+pub fn open_indexed_model(path: &Path, common: &Common) -> anyhow::Result<Model> {
+    refuse_folder(path, "a model is a file that `coldlink train` writes")?;
+    let (model, problem) = Model::open_indexed(path)?;
+    if let Some(problem) = problem.filter(|_| !common.quiet) {
+        let again = format!("`coldlink index {}` makes it anew", path.display());
+        eprintln!("note: {:#}, and every node is scored; {again}", anyhow::Error::from(problem));
+    }
+    Ok(model)
+}
+
 /// Loads nodes that are not in the graph, and tells what the model cannot use of them.
-pub fn load_new_nodes(path: &Path, model: &Model, common: &Common) -> anyhow::Result<NewNodes> {
+pub fn load_new_nodes(path: &Path, model: &Model, strict: bool, common: &Common) -> anyhow::Result<NewNodes> {
     refuse_folder(path, "new nodes are one table, or an .npz file")?;
     let loaded = match &model.schema {
-        _ if is_archive(path) => load_new_npz(path, model.summary.attributes),
-        Some(schema) => load_new(path, schema),
+        _ if is_archive(path) => load_new_npz(path, model.loaded_width()),
+        Some(schema) => load_new(path, schema, strict),
         None => {
             let failure =
                 Failure::new(format!("`{}` is a table, but the model knows columns by number only", path.display()));

@@ -13,7 +13,9 @@ fn the_version_is_there_at_once() {
 #[test]
 fn every_command_has_help_with_an_example() {
     let folder = Folder::new();
-    for command in ["convert", "inspect", "split", "train", "evaluate", "predict", "embed", "completions", "demo"] {
+    for command in
+        ["convert", "inspect", "split", "train", "evaluate", "predict", "embed", "add", "serve", "completions", "demo"]
+    {
         let help = folder.check(&format!("{command} -h"));
         assert!(help.contains(&format!("  coldlink {command}")), "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");

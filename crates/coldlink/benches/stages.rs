@@ -224,13 +224,17 @@ fn stages(criterion: &mut Criterion) {
         bencher.iter(|| black_box((auc(&scores, &linked), average_precision(&scores, &linked))));
     });
     let candidates: Vec<NodeId> = (0..NODES as NodeId).collect();
-    let query =
-        |source: NodeId| RankingQuery { source, targets: vec![(source + 1) % NODES as NodeId], exclude: vec![source] };
+    let query = |source: NodeId| RankingQuery {
+        source,
+        targets: vec![(source + 1) % NODES as NodeId],
+        exclude: vec![source],
+        among: None,
+    };
     let queries: Vec<_> = (0..200).map(query).collect();
     group.bench_function("evaluate: 200 filtered rankings", |bencher| {
         bencher.iter(|| black_box(Ranks::measure(&scorer, &queries, &candidates)));
     });
-    let index = ExactIndex::new(&embeddings, [0.0, 0.5, 0.5]);
+    let index = ExactIndex::new(matrix(NODES, 64));
     let new = matrix(100, 64);
     group.bench_function("index: top 10 for 100 new nodes", |bencher| {
         bencher.iter(|| black_box(index.search(&new, 10)))

@@ -254,7 +254,7 @@ impl Case {
             Case::NewTable(bytes) => {
                 let path = folder.join("new.csv");
                 write(&path, bytes)?;
-                Ok(load_new(&path, &samples.schema).map(|new| walk(&new.names, &new.attributes)).is_ok())
+                Ok(load_new(&path, &samples.schema, false).map(|new| walk(&new.names, &new.attributes)).is_ok())
             }
             Case::Ppi(files) => {
                 let ppi = folder.join("ppi");

@@ -60,7 +60,7 @@ fn ranks_are_those_of_ogb() {
         let name = case["name"].as_str().unwrap();
         let rows = scores(&case["positive"]).into_iter().zip(case["negative"].as_array().unwrap());
         let table = Table(rows.map(|(positive, negative)| [vec![positive], scores(negative)].concat()).collect());
-        let query = |row| RankingQuery { source: 1_000 + row as NodeId, targets: vec![0], exclude: vec![] };
+        let query = |row| RankingQuery { source: 1_000 + row as NodeId, targets: vec![0], ..RankingQuery::default() };
         let queries: Vec<_> = (0..table.0.len()).map(query).collect();
         let candidates: Vec<_> = (0..table.0[0].len() as NodeId).collect();
         let ranks = Ranks::measure(&table, &queries, &candidates).unwrap();
@@ -94,7 +94,7 @@ impl Toy {
             attributes: Attributes::from_rows(5, &(0..8).map(row).collect::<Vec<_>>()).unwrap(),
             visible: (0..8).map(|node| !(hide && node >= 6)).collect(),
             pairs: vec![pair(6, 0, true), pair(7, 3, true), pair(6, 1, false), pair(7, 2, false), pair(6, 7, true)],
-            queries: vec![RankingQuery { source: 6, targets: vec![0], exclude: vec![7] }],
+            queries: vec![RankingQuery { source: 6, targets: vec![0], exclude: vec![7], among: None }],
         }
     }
 

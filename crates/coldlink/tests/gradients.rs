@@ -100,7 +100,13 @@ fn batch(case: &Value, chosen: &[usize]) -> Batch {
         let ends = |list: Vec<u32>| list.chunks(2).map(|ends| [ends[0], ends[1]]).collect::<Vec<_>>();
         let links = ends(whole(&case["links"])).into_iter().map(|[a, b]| (a, b));
         let graph = Graph::from_links(case["node_count"].as_u64().unwrap() as usize, links);
-        return Batch::with_negatives(&ends(whole(&case["pairs"])), &whole(&case["negatives"]), &graph, &mut [0; 64]);
+        return Batch::with_negatives(
+            &ends(whole(&case["pairs"])),
+            &whole(&case["negatives"]),
+            &graph,
+            None,
+            &mut [0; 64],
+        );
     }
     let is_linked = |pair: usize| case["is_linked"][pair].as_bool().unwrap();
     let linked = chosen.iter().filter(|pair| is_linked(**pair)).count();
@@ -285,7 +291,7 @@ fn random_problem(seed: u32, config: &Config, dense: bool) -> Problem<f64> {
     };
     let batch = match config.loss {
         Loss::Pairs => Batch::new(&pairs, linked, weights, &mut [0; 64]),
-        Loss::Softmax => Batch::with_negatives(&pairs[..linked], &[3, 17, 0, 8, 12], &graph, &mut [0; 64]),
+        Loss::Softmax => Batch::with_negatives(&pairs[..linked], &[3, 17, 0, 8, 12], &graph, None, &mut [0; 64]),
     };
     Problem { model: Deal::new(nodes as usize, width as usize, config, u64::from(seed)), features, batch }
 }

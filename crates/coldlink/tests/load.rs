@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use coldlink::graph::{Attributes, Dataset, Graph, Names, Notes, Tidied};
-use coldlink::load::{LoadError, LoadOptions, NpzFile, PackedProblem, load, load_tables, open_packed, write_packed};
+use coldlink::load::{
+    LoadError, LoadOptions, NpzFile, PackedProblem, load, load_tables, new_from_json_lines, open_packed, write_packed,
+};
 
 /// Where the real sets are, if they are: they belong to no checkout.
 fn real(file: &str) -> Option<PathBuf> {
@@ -79,8 +81,21 @@ fn sample() -> Dataset {
 #[test]
 fn a_packed_file_of_version_1_still_opens() {
     let opened = open_packed(&stored("version-1.coldlink")).unwrap();
-    assert!(opened.notes.directed && opened.notes.weighted && opened.schema.is_some());
-    assert_eq!(opened, sample());
+    assert!(opened.notes.directed && opened.notes.weighted);
+    let names = ["year", "words=a, b", "words=graph", "words=link", "words=node"];
+    assert_eq!(opened.attributes.names().0, names);
+    assert_eq!(opened.attributes.row(0), (&[0, 2, 3][..], &[1999.0, 1.0, 1.0][..]));
+    assert!(opened.attributes.blocks().is_empty(), "numbers were used as they are");
+    // New rows are read as that version read them: an unknown word says nothing, and neither does a missing number.
+    let new = b"{\"id\":\"n\",\"words\":\"node|novel\"}\n".to_vec();
+    let new = new_from_json_lines(new, &opened.schema.unwrap(), false).unwrap();
+    assert_eq!((new.attributes.row(0).0, new.surprises.unknown_values), (&[4][..], 1));
+    assert_eq!((opened.graph, opened.names), (sample().graph, sample().names));
+}
+
+#[test]
+fn a_packed_file_of_version_2_still_opens() {
+    assert_eq!(open_packed(&stored("version-2.coldlink")).unwrap(), sample());
 }
 
 #[test]
@@ -93,7 +108,7 @@ fn strict_input_refuses_a_packed_graph_that_had_directions() {
 #[test]
 #[ignore = "writes the stored file; for a new version of the format, under its own name"]
 fn store_a_packed_file() {
-    write_packed(&sample(), &stored("version-1.coldlink")).unwrap();
+    write_packed(&sample(), &stored("version-2.coldlink")).unwrap();
 }
 
 #[test]
@@ -118,7 +133,7 @@ fn numbered_nodes_without_columns_survive_packing() {
 fn a_packed_file_with_any_byte_changed_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("damaged.coldlink");
-    let whole = fs::read(stored("version-1.coldlink")).unwrap();
+    let whole = fs::read(stored("version-2.coldlink")).unwrap();
     for place in 0..whole.len() {
         for change in [0x01, 0x80, 0xff] {
             let mut damaged = whole.clone();
@@ -135,7 +150,7 @@ fn a_packed_file_with_any_byte_changed_is_refused() {
 fn a_packed_file_cut_anywhere_or_lengthened_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.coldlink");
-    let whole = fs::read(stored("version-1.coldlink")).unwrap();
+    let whole = fs::read(stored("version-2.coldlink")).unwrap();
     for length in 0..whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
         assert!(load(&path, &LoadOptions::default()).is_err(), "{length} bytes");
@@ -150,10 +165,10 @@ fn a_packed_file_cut_anywhere_or_lengthened_is_refused() {
 fn a_packed_file_of_a_later_version_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("later.coldlink");
-    let mut later = fs::read(stored("version-1.coldlink")).unwrap();
+    let mut later = fs::read(stored("version-2.coldlink")).unwrap();
     later[8] = 9;
     fs::write(&path, later).unwrap();
     let error = open_packed(&path).unwrap_err();
-    assert!(error.to_string().ends_with("it has format version 9, and this coldlink reads up to 1"), "{error}");
+    assert!(error.to_string().ends_with("it has format version 9, and this coldlink reads up to 2"), "{error}");
     assert_eq!(error.hint().unwrap(), "install a newer coldlink, or pack the graph again");
 }

@@ -107,7 +107,7 @@ fn train(dataset: &Dataset, config: &Config, seed: u64, common: &Common) -> anyh
 }
 
 fn likely_links(world: &World, model: &Model, new: &Path, common: &Common) -> anyhow::Result<String> {
-    let new = load_new_nodes(new, model, common)?;
+    let new = load_new_nodes(new, model, false, common)?;
     let newcomers = model.meet(&new.attributes);
     let hits = model.best_links(&newcomers, 0..new.names.len().min(SHOWN), Wish::best(LINKS));
     let titled = |id: &str| world.title(id).unwrap_or_default().to_owned();

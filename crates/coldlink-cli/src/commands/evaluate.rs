@@ -34,12 +34,14 @@ Examples:
 
 Protocols:
   strict        a tenth of the nodes is new; for each of their links one unlinked pair (the default)
+  temporal      the newest tenth of the nodes is new, by the only column of dates; or by any column
+                of dates or numbers: `temporal:year`
   deal2020      the split that the authors of the paper used
   transductive  a tenth of the links between known nodes
   a path        a folder that `coldlink split` wrote, or an .npz file with the arrays train_pos,
                 val_pos, val_neg, test_pos, test_neg and, where nodes are new, hidden")]
 pub struct Evaluate {
-    /// Which test set: strict, deal2020, transductive, or the path of a split
+    /// Which test set: strict, temporal, deal2020, transductive, or the path of a split
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
     /// How many seeds: as many splits, each trained and tested on

@@ -2,12 +2,14 @@
 
 use clap::Args;
 use coldlink::graph::{Dataset, NodeId};
+use coldlink::index::AboutIndex;
 use coldlink::load::{ColumnKind, LoadError, Schema};
-use coldlink::model::{FileProblem, Model, Summary};
+use coldlink::model::{FileProblem, IndexProblem, Model, Summary};
 use coldlink::score::{KindWeights, ScoreWeights, Term};
 use serde::Serialize;
 
 use super::Common;
+use super::index::found;
 use crate::failure::Failure;
 use crate::input::{GraphArgs, empty_rows, notes};
 use crate::output::{print, print_json};
@@ -19,11 +21,16 @@ use crate::tables::{Columns, Facts, count, percent, whole};
 #[command(after_help = "\
 Examples:
   coldlink inspect papers/
-  coldlink inspect papers.model --json")]
+  coldlink inspect papers.model --json
+  coldlink inspect papers/ --schema > columns.toml    what the columns are, ready to edit
+  coldlink inspect papers/ --columns columns.toml     the same graph, read as the edited file says")]
 pub struct Inspect {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    /// Print what each column of the node table is, as TOML to edit and give back with `--columns`
+    #[arg(long, conflicts_with = "json")]
+    schema: bool,
     #[command(flatten)]
     graph: GraphArgs,
 }
@@ -31,21 +38,26 @@ pub struct Inspect {
 /// Runs the command.
 pub fn run(args: &Inspect, _: &Common) -> anyhow::Result<()> {
     match args.graph.load_silently() {
+        Ok(dataset) if args.schema => print(schema_text(dataset.schema.as_ref())?),
         Ok(dataset) => {
             let about = AboutGraph::of(&dataset);
             if args.json { print_json(&about) } else { print(about.text()) }
         }
         Err(error) if matches!(error.downcast_ref(), Some(LoadError::UnknownFormat { .. })) => {
-            let about = AboutModel::of(open_model(args)?);
+            let (model, problem) = open_model(args)?;
+            if args.schema {
+                return print(schema_text(model.schema.as_ref())?);
+            }
+            let about = AboutModel::of(model, problem.map(|problem| format!("{:#}", anyhow::Error::from(problem))));
             if args.json { print_json(&about) } else { print(about.text()) }
         }
         Err(error) => Err(error),
     }
 }
 
-fn open_model(args: &Inspect) -> anyhow::Result<Model> {
+fn open_model(args: &Inspect) -> anyhow::Result<(Model, Option<IndexProblem>)> {
     let path = args.graph.path();
-    Model::open(path).map_err(|error| match error.problem {
+    Model::open_indexed(path).map_err(|error| match error.problem {
         FileProblem::Container(_) | FileProblem::NotOurs => {
             let graphs = "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv` (or `.tsv`, `.jsonl`)";
             let failure = Failure::new(format!("`{}` is neither a graph nor a model", path.display()))
@@ -133,8 +145,8 @@ impl AboutGraph {
         facts.add("attribute density", percent(self.attribute_density));
         facts.add("nodes without attributes", whole(self.nodes_without_attributes));
         for Column { name, kind, attributes } in &self.columns {
-            let words = if *kind == "words" { format!(", {} different", whole(*attributes)) } else { String::new() };
-            facts.add(format!("column `{name}`"), format!("{kind}{words}"));
+            let made = if *attributes > 0 { format!(", {}", count(*attributes, "attribute")) } else { String::new() };
+            facts.add(format!("column `{name}`"), format!("{kind}{made}"));
         }
         let warnings: String = self.warnings.iter().map(|warning| format!("note: {warning}\n")).collect();
         format!("graph `{}`\n{facts}{warnings}", self.name)
@@ -161,12 +173,35 @@ impl Spread {
     }
 }
 
+/// The kinds of columns with their options, and what there is to choose from.
+fn schema_text(schema: Option<&Schema>) -> anyhow::Result<String> {
+    let schema = schema.ok_or_else(|| {
+        Failure::new("there are no columns: attributes were given as numbers")
+            .hint("only node tables (.csv, .tsv, .jsonl, .parquet) have columns")
+    })?;
+    Ok(format!("{SCHEMA_HEAD}{}", schema.to_columns().to_toml()))
+}
+
+const SCHEMA_HEAD: &str = "\
+# What the columns of the node table are. Edit, and give back with `--columns FILE`; a column that is left
+# out here is found out anew.
+#   numeric       scale = standard | quantile | none
+#   boolean
+#   categorical   values that fewer than `rare` nodes have count as one; more than `limit` values are hashed
+#   multi-valued  a|b|c or a JSON list; likewise
+#   text          the `vocabulary` most frequent words; stop_words = none | english; weights = tf-idf | binary
+#   date-time     its age, and its place in the year, the week and the day
+#   vector        a list of numbers, as a text embedding made elsewhere
+#   type          what kind of node this is: links are sought among nodes of the kinds that are linked
+#   ignore
+
+";
+
 fn columns(schema: &Schema) -> Vec<Column> {
     let column = |name: &String, kind, attributes| Column { name: name.clone(), kind, attributes };
     let others = schema.columns.iter().map(|of| match &of.kind {
-        ColumnKind::Numeric => column(&of.name, "number", 1),
-        ColumnKind::MultiValued { vocabulary } => column(&of.name, "words", vocabulary.len()),
-        ColumnKind::Ignored => column(&of.name, "not used", 0),
+        ColumnKind::Ignore {} => column(&of.name, "not used", 0),
+        kind => column(&of.name, kind.name(), of.width()),
     });
     [column(&schema.id, "names of nodes", 0)].into_iter().chain(others).collect()
 }
@@ -180,13 +215,19 @@ struct AboutModel {
     columns: Vec<Column>,
     /// Of the score's terms, where they are fitted.
     weights: Option<ScoreWeights>,
+    /// Where there is one beside the model.
+    index: Option<AboutIndex>,
+    /// Why one that is there is not used.
+    index_problem: Option<String>,
     config: coldlink::Config,
 }
 
 impl AboutModel {
-    fn of(model: Model) -> Self {
+    fn of(model: Model, index_problem: Option<String>) -> Self {
         AboutModel {
             kind: "model",
+            index: model.index().cloned(),
+            index_problem,
             nodes_without_links: model.embeddings.seen.iter().filter(|seen| !**seen).count(),
             columns: model.schema.as_ref().map(columns).unwrap_or_default(),
             summary: model.summary,
@@ -196,15 +237,24 @@ impl AboutModel {
     }
 
     fn text(&self) -> String {
-        let Summary { dataset, nodes, links, attributes, seed, preset, steps, validation } = &self.summary;
+        let Summary { dataset, nodes, added, links, attributes, seed, preset, steps, validation } = &self.summary;
         let mut facts = Facts::default();
         facts.add("nodes", whole(*nodes));
         facts.add("links", whole(*links));
         facts.add("nodes without links", whole(self.nodes_without_links));
+        if *added > 0 {
+            facts.add("nodes added later", whole(*added));
+        }
         facts.add("attributes", whole(*attributes));
         facts.add("steps", whole(*steps));
         if let Some(validated) = validation {
             facts.add("validation", format!("{} on held-out {}", quality(validated), self.config.validation));
+        }
+        if let Some(index) = &self.index {
+            facts.add("index", format!("of {} nodes, finds {}", whole(index.nodes), found(index)));
+        }
+        if let Some(problem) = &self.index_problem {
+            facts.add("index", format!("not used: {problem}"));
         }
         facts.add("preset", preset);
         facts.add("seed", seed);

@@ -1,12 +1,15 @@
 //! The commands, a file each.
 
+mod add;
 pub mod completions;
 mod convert;
 mod demo;
 mod embed;
 mod evaluate;
+mod index;
 mod inspect;
 mod predict;
+mod serve;
 mod split;
 mod train;
 mod tune;
@@ -37,6 +40,7 @@ First steps:
   coldlink evaluate papers/                           how good would it be?
   coldlink train papers/ -o papers.model              train
   coldlink predict papers.model --new new.csv         links of nodes that are not in the graph
+  coldlink serve papers.model                         the same over HTTP, with a page
 
 GRAPH is a folder with nodes.csv and edges.csv (or .tsv or .jsonl, or with .gz or .zst), an .npz
 file with the CSR arrays adj_* and attr_*, a folder in the PPI layout of GraphSAGE, or a
@@ -87,8 +91,11 @@ pub enum Command {
     Train(train::Train),
     Tune(tune::Tune),
     Evaluate(evaluate::Evaluate),
+    Index(index::Index),
     Predict(predict::Predict),
     Embed(embed::Embed),
+    Add(add::Add),
+    Serve(serve::Serve),
     Completions(completions::Completions),
 }
 
@@ -103,8 +110,11 @@ impl Command {
             Command::Train(args) => train::run(args, common),
             Command::Tune(args) => tune::run(args, common),
             Command::Evaluate(args) => evaluate::run(args, common),
+            Command::Index(args) => index::run(args, common),
             Command::Predict(args) => predict::run(args, common),
             Command::Embed(args) => embed::run(args, common),
+            Command::Add(args) => add::run(args, common),
+            Command::Serve(args) => serve::run(args, common),
             Command::Completions(args) => completions::run(args),
         }
     }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use coldlink::graph::{Attributes, Names, NodeId};
-use coldlink::load::{End, Schema, load_excluded, load_pairs};
+use coldlink::load::{End, load_excluded, load_pairs};
 use coldlink::model::{Among, Model, Newcomers, Wish};
 use serde::Serialize;
 
 use super::{Common, share};
-use crate::input::{load_new_nodes, open_model};
+use crate::input::{load_new_nodes, open_indexed_model, open_model};
 use crate::output::{check_writable, write_to};
 use crate::progress::Tally;
 use crate::tables::{Columns, count};
@@ -65,6 +65,12 @@ pub struct Predict {
     /// Say for each link which attributes of the new node speak for it and which against, and which seen nodes it is most like
     #[arg(long, conflicts_with = "pairs")]
     explain: bool,
+    /// Refuse rows with other columns, unknown values or cells that cannot be read, instead of telling how many there are
+    #[arg(long)]
+    strict_input: bool,
+    /// Score every node, even where there is an index beside the model
+    #[arg(long)]
+    exact: bool,
     /// How to write [default: by the ending of the output file; table on a terminal; else csv]
     #[arg(long)]
     format: Option<Format>,
@@ -110,8 +116,8 @@ pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
     if let Some(output) = &args.output {
         check_writable(output, &[&args.model, &args.new])?;
     }
-    let model = open_model(&args.model)?;
-    let new = load_new_nodes(&args.new, &model, common)?;
+    let model = if args.exact { open_model(&args.model)? } else { open_indexed_model(&args.model, common)? };
+    let new = load_new_nodes(&args.new, &model, args.strict_input, common)?;
     let names = BothNames { new: &new.names, seen: &model.names };
     let newcomers = model.meet(&new.attributes);
     let (excluded, unknown) = match &args.exclude {
@@ -223,7 +229,7 @@ struct Reasons<'a> {
 
 impl<'a> Reasons<'a> {
     fn new(model: &'a Model, attributes: &'a Attributes, new: &'a Newcomers) -> Self {
-        let names = model.schema.as_ref().map(Schema::attribute_names).unwrap_or_default();
+        let names = model.attribute_names();
         Reasons { model, attributes, new, names }
     }
 

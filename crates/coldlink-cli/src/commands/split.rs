@@ -21,7 +21,7 @@ pub struct Split {
     /// The folder to write, with train.csv, validation.csv, test.csv, hidden.csv and split.toml
     #[arg(long, short, value_name = "FOLDER")]
     output: PathBuf,
-    /// Which test set: strict, deal2020, transductive, or the path of a split
+    /// Which test set: strict, temporal, deal2020, transductive, or the path of a split
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
     /// What the number of steps is to be chosen on [default: what suits the protocol]

@@ -56,6 +56,7 @@ struct Paper {
     id: String,
     title: String,
     keywords: Vec<&'static str>,
+    kind: &'static str,
     year: usize,
     fields: Vec<FieldId>,
 }
@@ -105,11 +106,11 @@ impl World {
             file,
             "A made-up world of papers, to try coldlink on. Nobody wrote them.
 
-nodes.csv        {papers} papers: id, title, keywords (several, separated by |) and decade
+nodes.csv        {papers} papers: id, title, keywords (several, separated by |), kind and year, with gaps
 edges.csv        {citations} citations: the citing paper and the cited one
 new-papers.csv   {new_papers} papers that are not in the graph and have no citations, in the columns of nodes.csv
 
-Keywords and decades are attributes. Titles are for people: nearly all differ, so two papers cannot share one.
+All columns but the id are attributes: words of titles, keywords, kinds, and years as numbers.
 
 In this folder:
 
@@ -122,14 +123,14 @@ In this folder:
     }
 }
 
-/// The columns of `nodes.csv`. A year would be a number in the thousands beside keywords that count as 1 each; a
-/// decade is one more word.
+/// The columns of `nodes.csv`: a text, several words, a value and a number, with the gaps that real tables have.
 fn write_papers(file: &mut impl Write, papers: &[Paper]) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(file);
-    table.write_record(["id", "title", "keywords", "decade"])?;
-    for paper in papers {
-        let decade = format!("{}s", paper.year / 10 * 10);
-        table.write_record([&paper.id, &paper.title, &paper.keywords.join("|"), &decade])?;
+    table.write_record(["id", "title", "keywords", "kind", "year"])?;
+    for (place, paper) in papers.iter().enumerate() {
+        let has = |every: usize, text: String| if place % every == every - 1 { String::new() } else { text };
+        let (kind, year) = (has(31, paper.kind.to_owned()), has(17, paper.year.to_string()));
+        table.write_record([&paper.id, &paper.title, &paper.keywords.join("|"), &kind, &year])?;
     }
     table.flush()
 }
@@ -198,7 +199,7 @@ impl Author {
         let title = self.choose_title(method, &keywords, self.fields.topic(fields[0]));
         keywords.push(method.keyword);
         keywords.shuffle(&mut self.rng);
-        Paper { id, title, keywords, year, fields }
+        Paper { id, title, keywords, kind: method.keyword, year, fields }
     }
 
     /// A field, and sometimes a second one: the kindred one, or another of the topic.
@@ -424,9 +425,9 @@ mod tests {
         assert_eq!(dataset.graph.links(), world.citations.len());
         assert!((7.0..9.0).contains(&mean_degree), "{mean_degree}");
         let schema = dataset.schema.unwrap();
-        assert_eq!(schema.ignored(), ["title"]);
-        assert!(schema.attribute_names().iter().any(|name| name == "decade=1990s"));
-        let new = load_new(&folder.path().join("new-papers.csv"), &schema).unwrap();
-        assert_eq!((new.attributes.rows(), new.unknown_values), (NEW_PAPERS, 0));
+        let kinds: Vec<_> = schema.columns.iter().map(|column| column.kind.name()).collect();
+        assert_eq!(kinds, ["text", "multi-valued", "categorical", "numeric"]);
+        let new = load_new(&folder.path().join("new-papers.csv"), &schema, false).unwrap();
+        assert_eq!((new.attributes.rows(), new.surprises.unreadable), (NEW_PAPERS, 0));
     }
 }

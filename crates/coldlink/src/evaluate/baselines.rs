@@ -111,7 +111,8 @@ pub(crate) fn inverse_document_frequencies(view: &TrainView) -> Vec<f64> {
         }
     }
     let idf = |df: u64| ((1 + documents) as f64 / (1 + df) as f64).ln() + 1.0;
-    frequencies.into_iter().map(idf).collect()
+    let known = |column: usize| view.preparation().and_then(|fitted| fitted.word_weight(column)).map(f64::from);
+    frequencies.into_iter().enumerate().map(|(column, df)| known(column).unwrap_or_else(|| idf(df))).collect()
 }
 
 /// Σ w x y / (|x| |y|), |x|² = Σ w x², with one weight per column.

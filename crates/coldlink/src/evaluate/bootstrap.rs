@@ -283,7 +283,8 @@ mod tests {
 
     #[test]
     fn ranks_are_compared_by_their_mrr() {
-        let query = |source| RankingQuery { source, targets: vec![50 + source, 70 + source % 3], exclude: vec![] };
+        let query =
+            |source| RankingQuery { source, targets: vec![50 + source, 70 + source % 3], ..RankingQuery::default() };
         let queries: Vec<_> = (0..20).map(query).collect();
         let candidates: Vec<_> = (50..90).collect();
         let ranks = |seed, queries| Ranks::measure(&Random::new(seed), queries, &candidates).unwrap();

@@ -31,7 +31,7 @@ pub struct Ranks {
 const LISTED: usize = 10;
 
 impl Ranks {
-    /// Ranks the targets of each query among the candidates, in any order and each counted once.
+    /// Ranks the targets of each query among its own candidates, or else among `candidates`, in any order and each counted once.
     pub fn measure(
         scorer: &(impl Scorer + ?Sized),
         queries: &[RankingQuery],
@@ -41,10 +41,12 @@ impl Ranks {
         candidates.par_sort_unstable();
         candidates.dedup();
         let rank = |scores: &mut Vec<f32>, query: &RankingQuery| {
-            scorer.scores_against(query.source, &candidates, scores);
-            Ok((rank_targets(query, &candidates, scores)?, first_listed(query, &candidates, scores)))
+            let candidates = query.among.as_deref().unwrap_or(&candidates);
+            scores.resize(candidates.len(), 0.0);
+            scorer.scores_against(query.source, candidates, scores);
+            Ok((rank_targets(query, candidates, scores)?, first_listed(query, candidates, scores)))
         };
-        let ranks = queries.par_iter().map_init(|| vec![0.0; candidates.len()], rank);
+        let ranks = queries.par_iter().map_init(Vec::new, rank);
         // Not collected into a `Result` at once: which of several errors that keeps depends on the threads.
         let ranked = ranks.collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>, _>>()?;
         let (ranks, lists): (Vec<_>, Vec<_>) = ranked.into_iter().unzip();
@@ -180,7 +182,7 @@ mod tests {
     }
 
     fn query(source: NodeId, targets: &[NodeId], exclude: &[NodeId]) -> RankingQuery {
-        RankingQuery { source, targets: targets.to_vec(), exclude: exclude.to_vec() }
+        RankingQuery { source, targets: targets.to_vec(), exclude: exclude.to_vec(), among: None }
     }
 
     #[test]

@@ -314,7 +314,7 @@ impl Deviation {
     /// What differs between the seeds of a protocol.
     pub fn of(protocol: &Protocol) -> Self {
         match protocol {
-            Protocol::Files(_) => Deviation::Initialisation,
+            Protocol::Files(_) | Protocol::Temporal { .. } => Deviation::Initialisation,
             Protocol::Deal2020 | Protocol::Strict | Protocol::Transductive => Deviation::Splits,
         }
     }

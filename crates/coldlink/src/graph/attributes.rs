@@ -1,8 +1,11 @@
 //! What is known of each node: a sparse row of numbers.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
-use super::{Buffer, NodeId};
+use super::{Buffer, NodeId, Types};
 
 /// One sparse row of attributes per node (CSR, finite `f32` values, sorted columns).
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +15,48 @@ pub struct Attributes {
     columns: Buffer<u32>,
     values: Buffer<f32>,
     names: AttributeNames,
+    blocks: Arc<[Block]>,
+    types: Option<Arc<Types>>,
+}
+
+/// Columns that belong together, and what is fitted to them on training rows before a model sees them. Columns of no block are
+/// seen as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Which.
+    pub columns: Range<u32>,
+    /// What is fitted.
+    pub fit: Fitting,
+}
+
+/// What is fitted to columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fitting {
+    /// Nothing; columns that no training row has are left out.
+    Kept {
+        /// Whether they are words, of which rare ones say more than frequent ones; or else numbers.
+        words: bool,
+    },
+    /// Mean and deviation: a value becomes its distance from the mean in deviations.
+    Standardised,
+    /// Ranks: a value becomes a number from −1 to 1 by how many training rows have a smaller one.
+    Ranked,
+    /// The mean length of a row's part, which becomes 1.
+    Lengths,
+    /// Columns that fewer training rows have than this count as the last of the block.
+    Grouped {
+        /// So many.
+        at_least: u32,
+    },
+    /// The words that most training rows have.
+    Words {
+        /// Words that fewer rows have are left out.
+        at_least: u32,
+        /// As many are kept at most.
+        most: u32,
+        /// Whether they are weighed by how few rows have them, and a row's part gets length 1.
+        weighed: bool,
+    },
 }
 
 /// What the columns are called, where that is known.
@@ -27,7 +72,7 @@ impl Attributes {
         values: Buffer<f32>,
         names: AttributeNames,
     ) -> Result<Self, &'static str> {
-        let attributes = Attributes { width, offsets, columns, values, names };
+        let attributes = Attributes { width, offsets, columns, values, names, blocks: Arc::from([]), types: None };
         attributes.check().map(|()| attributes)
     }
 
@@ -81,7 +126,37 @@ impl Attributes {
             offsets.push(columns.len() as u64);
         }
         let (offsets, columns, values) = (offsets.into(), columns.into(), values.into());
-        Attributes { width: self.width, offsets, columns, values, names: self.names.clone() }
+        let (names, blocks) = (self.names.clone(), Arc::clone(&self.blocks));
+        let types = self.types.as_ref().map(|types| Arc::new(types.select(nodes)));
+        Attributes { width: self.width, offsets, columns, values, names, blocks, types }
+    }
+
+    /// The same, to be fitted in blocks; or what is wrong with these.
+    pub fn with_blocks(self, blocks: Vec<Block>) -> Result<Self, &'static str> {
+        let rising = blocks.windows(2).all(|pair| pair[0].columns.end <= pair[1].columns.start);
+        let inside = blocks.last().is_none_or(|block| block.columns.end as usize <= self.width);
+        if !rising || !inside || blocks.iter().any(|block| block.columns.is_empty()) {
+            return Err("blocks of columns that overlap or lie outside");
+        }
+        Ok(Attributes { blocks: blocks.into(), ..self })
+    }
+
+    /// The same with kinds of nodes, one for each row; or what is wrong with these.
+    pub fn with_types(self, types: Option<Arc<Types>>) -> Result<Self, &'static str> {
+        if types.as_ref().is_some_and(|types| types.all().len() != self.rows()) {
+            return Err("not as many kinds of nodes as rows");
+        }
+        Ok(Attributes { types, ..self })
+    }
+
+    /// What kind of node each row is, where there are several kinds.
+    pub fn types(&self) -> Option<&Arc<Types>> {
+        self.types.as_ref()
+    }
+
+    /// What is to be fitted to the columns before a model sees them.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
     }
 
     /// The number of rows: one per node.

@@ -136,6 +136,13 @@ impl Graph {
         Graph { offsets: offsets.into(), neighbors: neighbors.into() }
     }
 
+    /// The same graph with so many nodes more, which have no links.
+    pub fn with_unlinked(&self, count: usize) -> Graph {
+        let mut offsets = self.offsets.to_vec();
+        offsets.resize(offsets.len() + count, self.neighbors.len() as u64);
+        Graph { offsets: offsets.into(), neighbors: self.neighbors.clone() }
+    }
+
     /// Row starts, `nodes() + 1` of them.
     pub fn offsets(&self) -> &[u64] {
         &self.offsets

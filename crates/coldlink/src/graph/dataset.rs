@@ -35,4 +35,7 @@ pub struct Notes {
     pub unknown_ends: usize,
     /// Columns of the node table that became no attribute: texts that nearly every row has to itself, or nothing at all.
     pub ignored_columns: Vec<String>,
+    /// What cells of the node table say that could not be used, a line each.
+    #[serde(default)]
+    pub cells: Vec<String>,
 }

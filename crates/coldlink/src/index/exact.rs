@@ -7,27 +7,19 @@ use rayon::prelude::*;
 
 use super::{Hit, Index};
 use crate::graph::NodeId;
-use crate::kernel::{Chunk, Kernel, LANES, Left, Matrix, Real, Simd, add_scaled, product};
-use crate::model::Embeddings;
+use crate::kernel::{LANES, Left, Matrix, product};
 
 /// Scores that are held at a time.
 const SCORES: usize = 1 << 24;
 
-/// Scores all nodes. The score of a new node with embedding z and a node q is z · (λ₂ z_a(q) + λ₃ z_s(q)), so one vector
-/// per node is all there is to keep.
+/// Scores all nodes: a vector per node, whose inner product with a query is the node's score.
 pub struct ExactIndex {
     vectors: Matrix<f32>,
 }
 
 impl ExactIndex {
-    /// An index of all nodes of `embeddings`, for the weights λ of Eq. 10.
-    pub fn new(embeddings: &Embeddings, lambda: [f32; 3]) -> Self {
-        let mut vectors = Matrix::zeros(embeddings.nodes(), embeddings.attributes.columns());
-        let width = vectors.row_chunks();
-        vectors.chunks_mut().par_chunks_mut(width.max(1)).enumerate().for_each(|(node, out)| {
-            let rows = [embeddings.attributes.chunk_row(node), embeddings.structure.chunk_row(node)];
-            f32::run(Combine { rows, weights: [lambda[1], lambda[2]], out });
-        });
+    /// An index of all rows of a matrix, such as [`crate::model::Model::search_vectors`].
+    pub fn new(vectors: Matrix<f32>) -> Self {
         ExactIndex { vectors }
     }
 
@@ -55,22 +47,6 @@ impl Index for ExactIndex {
             hits.extend(best);
         }
         hits
-    }
-}
-
-struct Combine<'a> {
-    rows: [&'a [Chunk<f32>]; 2],
-    weights: [f32; 2],
-    out: &'a mut [Chunk<f32>],
-}
-
-impl Kernel<f32> for Combine<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn on<S: Simd<Scalar = f32>>(self, simd: S) {
-        for (row, weight) in self.rows.into_iter().zip(self.weights) {
-            add_scaled(simd, self.out, weight, row);
-        }
     }
 }
 
@@ -125,16 +101,11 @@ mod tests {
     #[test]
     fn the_best_are_those_of_a_full_sort_with_ties_in_the_order_of_nodes() {
         let value = |salt: usize| move |row: usize, column: usize| ((row * 7 + column * 3 + salt) % 5) as f32 - 2.0;
-        let attributes = Matrix::from_fn(120, 18, value(0));
-        let structure = Matrix::from_fn(120, 18, value(3));
-        let embeddings = Embeddings { attributes, structure, seen: vec![true; 120] };
-        let index = ExactIndex::new(&embeddings, [0.0, 0.5, 0.25]);
+        let vectors = Matrix::from_fn(120, 18, value(0));
+        let index = ExactIndex::new(vectors.clone());
         let queries = Matrix::from_fn(3, 18, value(1));
         for (query, hits) in index.search(&queries, 10).iter().enumerate() {
-            let score = |node: usize| {
-                let rows = embeddings.attributes.row(node).iter().zip(embeddings.structure.row(node));
-                rows.zip(queries.row(query)).map(|((a, s), q)| q * (0.5 * a + 0.25 * s)).sum::<f32>()
-            };
+            let score = |node: usize| queries.row(query).iter().zip(vectors.row(node)).map(|(a, b)| a * b).sum::<f32>();
             let mut all: Vec<usize> = (0..120).collect();
             all.sort_by(|&a, &b| score(b).total_cmp(&score(a)).then(a.cmp(&b)));
             let found: Vec<usize> = hits.iter().map(|hit| hit.node as usize).collect();

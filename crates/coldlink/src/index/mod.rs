@@ -1,9 +1,17 @@
 //! The most likely links of new nodes: top-k over all nodes that a model knows.
 
+mod build;
 mod exact;
+mod hnsw;
+mod links;
+mod marks;
+mod points;
 
 pub use exact::ExactIndex;
 pub(crate) use exact::best;
+pub use hnsw::Hnsw;
+pub use links::{AboutIndex, Effort, LinkIndex};
+pub(crate) use marks::Marks;
 
 use crate::graph::NodeId;
 use crate::kernel::Matrix;
@@ -19,6 +27,6 @@ pub struct Hit {
 
 /// Finds the nodes with the highest scores for new nodes.
 pub trait Index {
-    /// For each row of attribute embeddings, the `count` best nodes, best first; equal scores in the order of nodes.
+    /// For each row of queries, the `count` best nodes, best first; equal scores in the order of nodes.
     fn search(&self, queries: &Matrix<f32>, count: usize) -> Vec<Vec<Hit>>;
 }

@@ -7,6 +7,7 @@
 
 mod activation;
 mod adam;
+mod bytes;
 mod cpu;
 mod matrix;
 mod product;
@@ -15,6 +16,7 @@ mod simd;
 
 pub use activation::{elu, elu_backward, keep_at_random, kept_share, threshold};
 pub use adam::{Adam, AdamStep, Moments, RowTask, update_rows};
+pub use bytes::{BYTES, ByteProducts};
 pub use cpu::{Cpu, CpuError};
 pub use matrix::Matrix;
 pub use product::{Left, product};

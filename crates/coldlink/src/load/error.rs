@@ -125,6 +125,14 @@ pub enum LoadError {
         /// What is wrong.
         problem: PackedProblem,
     },
+    /// A description of columns makes no sense.
+    #[error("`{path}`: {reason}", path = .path.display())]
+    Schema {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// There is no node.
     #[error("`{path}` has no node", path = .path.display())]
     NoNodes {
@@ -195,6 +203,14 @@ pub enum TableProblem {
     NoColumn {
         /// The name.
         column: String,
+    },
+    /// Strict input: columns other than those that were trained on.
+    #[error("{}", other_columns(.missing, .extra))]
+    OtherColumns {
+        /// Columns that should be there.
+        missing: Vec<String>,
+        /// Columns that should not.
+        extra: Vec<String>,
     },
     /// A table of pairs with more or fewer than two columns.
     #[error("a pair has two columns, and there are {columns}")]
@@ -276,6 +292,24 @@ pub enum LineProblem {
     NoSuchNode {
         /// The name.
         name: String,
+    },
+    /// A cell that is not what its column is.
+    #[error("column `{column}` is of kind {kind}, and `{cell}` cannot be read as that")]
+    Unreadable {
+        /// The column.
+        column: String,
+        /// Its kind.
+        kind: &'static str,
+        /// The cell.
+        cell: String,
+    },
+    /// A value that is not known, where all must be.
+    #[error("column `{column}`: `{cell}` has a value that is not known")]
+    UnknownValue {
+        /// The column.
+        column: String,
+        /// The cell.
+        cell: String,
     },
     /// Something else in a column of numbers.
     #[error("column `{column}` is numeric, and `{cell}` is no number")]
@@ -478,6 +512,9 @@ impl LoadError {
             }
             LoadError::Ppi { problem, path } => problem.hint(path),
             LoadError::Packed { problem, .. } => problem.hint(),
+            LoadError::Schema { .. } => {
+                "`coldlink inspect GRAPH --schema` prints one; kinds are numeric, boolean, categorical, multi-valued, text, date-time, vector, type and ignore".into()
+            }
             LoadError::Archive { .. } => "save it again with `numpy.savez_compressed`".into(),
             LoadError::Directed { .. } | LoadError::Weighted { .. } => {
                 "leave out `--strict-input` to drop directions and weights".into()
@@ -501,6 +538,9 @@ impl TableProblem {
             }
             TableProblem::RepeatedColumn { .. } => "rename one of the two",
             TableProblem::NoColumn { .. } => "new nodes need the columns of the node table that was trained on",
+            TableProblem::OtherColumns { .. } => {
+                "leave out `--strict-input` to read missing columns as empty and leave others aside"
+            }
             TableProblem::NotPairs { .. } => "give the columns `new,seen`: the new node, and the node of the graph",
             TableProblem::TooFewColumns { .. } => "separate cells with `,` in `.csv` and with a tab in `.tsv`",
         };
@@ -531,6 +571,12 @@ impl LineProblem {
             LineProblem::UnknownNode { .. } => "add the row, or drop such links with `--unknown-nodes drop`",
             LineProblem::NotNew { .. } => "the first column names new nodes, the second nodes of the graph",
             LineProblem::NoSuchNode { .. } => "the second column names nodes of the graph, or other new nodes",
+            LineProblem::Unreadable { .. } => {
+                "correct the cell or empty it, give the column another kind with `--columns`, or leave out `--strict-input`"
+            }
+            LineProblem::UnknownValue { .. } => {
+                "leave out `--strict-input` to count such values as `(other)` or nothing"
+            }
             LineProblem::NotANumber { .. } | LineProblem::NotFinite { .. } => "leave the cell empty if it is not known",
         };
         Some(hint.into())
@@ -573,6 +619,17 @@ impl PackedProblem {
         match self {
             PackedProblem::Version { .. } => "install a newer coldlink, or pack the graph again".into(),
             _ => "the file is damaged; pack the graph again".into(),
+        }
+    }
+}
+
+fn other_columns(missing: &[String], extra: &[String]) -> String {
+    let list = |names: &[String]| format!("`{}`", names.join("`, `"));
+    match (missing.is_empty(), extra.is_empty()) {
+        (false, true) => format!("there is no column {}", list(missing)),
+        (true, _) => format!("the model knows no column {}", list(extra)),
+        (false, false) => {
+            format!("there is no column {}, and the model knows no column {}", list(missing), list(extra))
         }
     }
 }

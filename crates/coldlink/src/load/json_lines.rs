@@ -1,7 +1,7 @@
 //! JSON lines: an object on each line, whose values become the cells of a table.
 //!
 //! A text is a cell as it stands, a number and `true` or `false` as JSON writes them, `null` and a missing key are an empty
-//! cell, and a list becomes its values with `|` between them.
+//! cell, and a list stays as JSON writes it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -107,16 +107,8 @@ fn write_cell(value: &Value, cell: &mut String) -> bool {
         Value::Number(number) => cell.push_str(&number.to_string()),
         Value::String(text) => cell.push_str(text),
         Value::Object(_) => return false,
-        Value::Array(values) => {
-            for (place, value) in values.iter().enumerate() {
-                if place > 0 {
-                    cell.push('|');
-                }
-                if value.is_array() || !write_cell(value, cell) {
-                    return false;
-                }
-            }
-        }
+        Value::Array(values) if values.iter().any(|value| value.is_array() || value.is_object()) => return false,
+        Value::Array(_) => cell.push_str(&value.to_string()),
     }
     true
 }
@@ -172,7 +164,7 @@ mod tests {
     fn objects_become_rows_with_a_cell_for_every_key() {
         let (header, rows) = rows("nodes.jsonl", LINES.as_bytes()).unwrap();
         assert_eq!(header, ["id", "year", "tags", "new"]);
-        assert_eq!(rows[0], (1, ["a", "1999", "x|2||true", ""].map(str::to_owned).to_vec()));
+        assert_eq!(rows[0], (1, ["a", "1999", "[\"x\",2,null,true]", ""].map(str::to_owned).to_vec()));
         assert_eq!(rows[1], (3, ["b", "", "", "1500.0"].map(str::to_owned).to_vec()));
     }
 

@@ -1,13 +1,17 @@
 //! From files to a [`Dataset`]: one file per format.
 //!
-//! [`load`] recognises the format. `.npz` is in `npz.rs` (its arrays in `npy.rs`), two tables in `tables.rs` (their
-//! text in `table.rs`, from columns to attributes in `schema.rs`), GraphSAGE's PPI layout in `ppi.rs`, and the packed
+//! [`load`] recognises the format. `.npz` is in `npz.rs` (its arrays in `npy.rs`), two tables in `tables.rs` (row by row
+//! in `rows.rs`, what columns are in `survey.rs` and `columns.rs`, from cells to attributes in `encode.rs` and `schema.rs`), GraphSAGE's PPI layout in `ppi.rs`, and the packed
 //! file in `packed.rs`.
 
 mod beside;
+mod cells;
+mod columns;
+mod encode;
 mod error;
 mod json_lines;
 mod map;
+mod nodes;
 mod npy;
 mod npz;
 mod packed;
@@ -15,32 +19,38 @@ mod pairs;
 mod ppi;
 mod rows;
 mod schema;
-mod table;
+mod surprises;
+mod survey;
 mod tables;
+mod times;
+mod words;
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
 pub use beside::write_beside;
+pub use columns::{ColumnKind, Columns, Scale, StopWords, WordWeights};
 pub use error::{ArrayProblem, LineProblem, LoadError, PackedProblem, PpiProblem, TableProblem};
 pub use map::Map;
 pub use npy::write_npy_f32;
 pub use npz::{NpzFile, load_new_npz};
 pub use packed::{open_packed, write_packed};
 pub use pairs::{End, load_excluded, load_pairs};
-pub use schema::{ColumnKind, ColumnSchema, Schema};
-pub use table::Table;
-pub use tables::{load_new, load_tables, new_from_json_lines};
+pub use schema::{Column, Schema, Values};
+pub use surprises::Surprises;
+pub use tables::{load_json_lines, load_new, load_tables, new_from_json_lines};
 
 use crate::graph::{Attributes, Dataset, Graph, Names, Notes};
 use error::read_error;
 
 /// What is done with input that is not quite a plain graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Refuse links with directions or weights instead of dropping these.
+    /// Refuse links with directions or weights, and cells that cannot be read, instead of dropping these.
     pub strict_input: bool,
+    /// What the columns of a node table are, as far as that is not to be found out.
+    pub columns: Columns,
     /// What is done with links of nodes that have no row.
     pub unknown_nodes: UnknownNodes,
 }
@@ -82,17 +92,14 @@ pub struct NewNodes {
     pub names: Names,
     /// Their attributes, in the columns of the graph's.
     pub attributes: Attributes,
-    /// Values in their rows that no row of the graph has, and that therefore say nothing.
-    pub unknown_values: usize,
+    /// What was not expected in their rows.
+    pub surprises: Surprises,
 }
 
 impl NewNodes {
     /// What the user should know about them, a line each.
     pub fn notes(&self) -> Vec<String> {
-        let values = self.unknown_values;
-        let s = if values == 1 { "" } else { "s" };
-        let note = format!("left out {values} value{s} of the new nodes that no node of the graph has");
-        (values > 0).then_some(note).into_iter().collect()
+        self.surprises.notes()
     }
 }
 

@@ -8,7 +8,7 @@ use zip::ZipArchive;
 
 use super::error::{ArrayProblem, LoadError, read_error};
 use super::npy::Array;
-use super::{LoadOptions, NewNodes, name_of};
+use super::{LoadOptions, NewNodes, Surprises, name_of};
 use crate::graph::{AttributeNames, Attributes, Dataset, GraphBuilder, Names, NodeId, Notes};
 
 /// The ending of an array's file within the archive.
@@ -117,7 +117,7 @@ pub fn load_new_npz(path: &Path, width: usize) -> Result<NewNodes, LoadError> {
     if attributes.rows() == 0 {
         return Err(LoadError::NoNodes { path: path.to_owned() });
     }
-    Ok(NewNodes { names: Names::Numbered(attributes.rows()), attributes, unknown_values: 0 })
+    Ok(NewNodes { names: Names::Numbered(attributes.rows()), attributes, surprises: Surprises::default() })
 }
 
 /// Rows with sorted columns: repeated ones are summed, as scipy does, and zeros left out.
@@ -361,7 +361,7 @@ mod tests {
         archive.0.retain(|array| array.0.starts_with("attr_"));
         archive.write(&path);
         let new = load_new_npz(&path, 2).unwrap();
-        assert_eq!((new.names, new.attributes.rows(), new.unknown_values), (Names::Numbered(3), 3, 0));
+        assert_eq!((new.names, new.attributes.rows(), new.surprises.unknown_values), (Names::Numbered(3), 3, 0));
         assert!(matches!(load_new_npz(&path, 5), Err(LoadError::Width { expected: 5, found: 2, .. })));
     }
 

@@ -33,7 +33,8 @@ use crate::graph::{AttributeNames, Attributes, Buffer, Dataset, Graph, Names, No
 pub(super) const MAGIC: [u8; 8] = *b"\x93CLGRAPH";
 
 /// The version that is written; all from 1 on are read.
-pub(super) const VERSION: u32 = 1;
+/// 2 has schemas with more kinds of columns.
+pub(super) const VERSION: u32 = 2;
 
 /// Sections in their order.
 const SECTIONS: [&str; 10] = [
@@ -158,10 +159,15 @@ fn open(map: Arc<Map>) -> Result<Dataset, PackedProblem> {
     if names.len() != graph.nodes() {
         return Err(disagree(5, names.len()));
     }
-    if description.schema.as_ref().is_some_and(|schema| schema.attribute_names() != attributes.names().0) {
+    let fits = |schema: &Schema| schema.is_sound() && schema.attribute_names() == attributes.names().0;
+    if !description.schema.as_ref().is_none_or(fits) {
         return Err(nonsense(9, "its schema gives other attributes than there are"));
     }
     let Description { name, notes, schema, .. } = description;
+    let blocks = schema.as_ref().map(Schema::blocks).unwrap_or_default();
+    let types = schema.as_ref().and_then(|schema| schema.types(&attributes));
+    let attributes = attributes.with_blocks(blocks).and_then(|attributes| attributes.with_types(types));
+    let attributes = attributes.map_err(|reason| nonsense(9, reason))?;
     Ok(Dataset { name, graph, attributes, names, schema, notes })
 }
 
@@ -233,7 +239,7 @@ fn check_header(file: &[u8]) -> Result<Vec<u64>, PackedProblem> {
     let short = PackedProblem::Length { expected: HEADER as u64, found: file.len() as u64 };
     let mut header: [u8; HEADER] = file.get(..HEADER).and_then(|header| header.try_into().ok()).ok_or(short)?;
     let found = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
-    if found != VERSION {
+    if !(1..=VERSION).contains(&found) {
         return Err(PackedProblem::Version { found });
     }
     let checksum = words(&header[CHECKSUM])[0];

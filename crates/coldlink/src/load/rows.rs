@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use csv::StringRecord;
 use flate2::bufread::MultiGzDecoder;
@@ -69,9 +70,9 @@ impl Rows {
     }
 
     /// Rows of JSON lines that are in memory.
-    pub fn of_json_lines(lines: Vec<u8>) -> Result<Self, LoadError> {
-        let path = PathBuf::from("(in memory)");
-        let header = JsonLines::header(&path, Box::new(Cursor::new(lines.clone())))?;
+    pub fn of_json_lines(name: &str, lines: Arc<[u8]>) -> Result<Self, LoadError> {
+        let path = PathBuf::from(name);
+        let header = JsonLines::header(&path, Box::new(Cursor::new(Arc::clone(&lines))))?;
         let source = Source::JsonLines(JsonLines::new(Box::new(Cursor::new(lines)), &header));
         Ok(Rows { path, header, source, record: StringRecord::new() })
     }
@@ -105,6 +106,12 @@ impl Rows {
     /// The names of the columns.
     pub fn header(&self) -> &[String] {
         &self.header
+    }
+
+    /// Which column has that name.
+    pub fn find(&self, name: &str) -> Result<usize, LoadError> {
+        let no_column = || self.problem(TableProblem::NoColumn { column: name.to_owned() });
+        self.header.iter().position(|column| column == name).ok_or_else(no_column)
     }
 
     /// The next row's line and trimmed cells, as many as the header has.

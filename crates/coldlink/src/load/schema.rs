@@ -1,268 +1,393 @@
 //! How the columns of a node table become attributes, and new rows the same attributes.
 //!
-//! A schema is fitted on all rows of a table when it is loaded, which is safe for any split: it takes from them only
-//! which columns are numeric and which words occur, no statistic and no link. Whatever weighs or scales attributes
-//! is fitted later, on training rows alone; until then numeric columns are used as they are.
+//! A schema lists what the cells of a table may say: kinds of columns and their values. It is taken from all rows, which is safe
+//! for any split: it holds no statistic and no link. Which values are frequent enough, means, deviations and word weights are
+//! fitted later, on training rows alone ([`Preparation`](crate::split::Preparation)); what is to be fitted to which
+//! attributes stands in their [`Block`]s.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
-use super::error::{LineProblem, LoadError};
-use super::table::Table;
-use crate::graph::{AttributeNames, Attributes};
+use super::columns::{ColumnKind, Columns, Scale, WordWeights};
+use super::times;
+use crate::graph::{Attributes, Block, Fitting, NodeId, Types};
 
-/// Separates the values of a cell that has several.
-const BETWEEN_VALUES: char = '|';
-
-/// A column of texts that has more different ones than this, in more than half of the rows, says nothing that two
-/// nodes could share (titles, addresses) and is left out.
-const MOST_CATEGORIES_WHEN_NEARLY_UNIQUE: usize = 50;
-
-/// A fitted description: from the columns of a table to attribute columns.
+/// From the columns of a table to attribute columns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schema {
     /// The column of names.
     pub id: String,
     /// The other columns, in the order of their attributes.
-    pub columns: Vec<ColumnSchema>,
+    pub columns: Vec<Column>,
 }
 
 /// What becomes of one column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ColumnSchema {
+#[serde(from = "Stored", into = "Stored")]
+pub struct Column {
     /// Its name in the header.
     pub name: String,
     /// How its cells are read.
-    #[serde(flatten)]
     pub kind: ColumnKind,
+    /// What they may say.
+    pub values: Values,
+    /// Whether a missing number, and a value that is not known, are attributes of their own; not so in files of the first version.
+    pub tells_missing: bool,
 }
 
-/// How the cells of a column are read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum ColumnKind {
-    /// One attribute, called `column`: the number as it stands; an empty cell is 0.
-    Numeric,
-    /// Words separated by `|`, or a single one: an attribute of value 1 for each, called `column=word`.
-    MultiValued {
-        /// All words, sorted.
-        vocabulary: Vec<String>,
-    },
-    /// No attribute: without a name, empty, or a text that nearly every row has to itself.
-    Ignored,
+/// What the cells of a column may say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// Nothing that would have to be listed.
+    None,
+    /// These values, sorted.
+    Listed(Vec<String>),
+    /// Anything, in so many buckets.
+    Hashed(u32),
+    /// So many numbers.
+    Numbers(u32),
+}
+
+impl Column {
+    /// How many attributes it becomes.
+    pub fn width(&self) -> usize {
+        let values = match &self.values {
+            Values::None => 0,
+            Values::Listed(values) => values.len() + usize::from(self.has_other()),
+            Values::Hashed(count) | Values::Numbers(count) => *count as usize,
+        };
+        match self.kind {
+            ColumnKind::Numeric { .. } => 1 + usize::from(self.tells_missing),
+            ColumnKind::Boolean {} => 2,
+            ColumnKind::DateTime {} => times::PARTS + 1,
+            ColumnKind::Ignore {} => 0,
+            _ => values,
+        }
+    }
+
+    /// Whether values that are rare or not known count as one of their own, the last of its attributes.
+    pub(super) fn has_other(&self) -> bool {
+        let grouped = matches!(self.kind, ColumnKind::Categorical { .. } | ColumnKind::MultiValued { .. });
+        grouped && self.tells_missing && matches!(self.values, Values::Listed(_))
+    }
+
+    fn attribute_names(&self, names: &mut Vec<String>) {
+        let Column { name, kind, values, .. } = self;
+        match kind {
+            ColumnKind::Numeric { .. } | ColumnKind::Boolean {} => names.push(name.clone()),
+            ColumnKind::DateTime {} => {
+                names.extend(times::PART_NAMES.iter().map(|part| format!("{name} ({part})")));
+            }
+            ColumnKind::Ignore {} => return,
+            _ => match values {
+                Values::None => {}
+                Values::Listed(values) => names.extend(values.iter().map(|value| format!("{name}={value}"))),
+                Values::Hashed(buckets) => names.extend((0..*buckets).map(|bucket| format!("{name}#{bucket}"))),
+                Values::Numbers(size) => names.extend((0..*size).map(|place| format!("{name}[{place}]"))),
+            },
+        }
+        let simple = matches!(kind, ColumnKind::Numeric { .. } | ColumnKind::Boolean {} | ColumnKind::DateTime {});
+        if simple && self.tells_missing {
+            names.push(format!("{name} is missing"));
+        }
+        if self.has_other() {
+            names.push(format!("{name}=(other)"));
+        }
+    }
+
+    /// What is fitted to its attributes, `first` being the first of them.
+    fn blocks(&self, first: u32, blocks: &mut Vec<Block>) {
+        let mut add = |from: u32, width: u32, fit: Fitting| {
+            if width > 0 {
+                blocks.push(Block { columns: first + from..first + from + width, fit });
+            }
+        };
+        let width = self.width() as u32;
+        match self.kind {
+            _ if !self.tells_missing => {}
+            ColumnKind::Numeric { scale } => {
+                let fit = match scale {
+                    Scale::Standard => Fitting::Standardised,
+                    Scale::Quantile => Fitting::Ranked,
+                    Scale::None => Fitting::Kept { words: false },
+                };
+                add(0, 1, fit);
+                add(1, 1, Fitting::Kept { words: true });
+            }
+            ColumnKind::DateTime {} => {
+                add(0, 1, Fitting::Standardised);
+                add(1, width - 2, Fitting::Kept { words: false });
+                add(width - 1, 1, Fitting::Kept { words: true });
+            }
+            ColumnKind::Categorical { rare, .. } | ColumnKind::MultiValued { rare, .. } if self.has_other() => {
+                add(0, width, Fitting::Grouped { at_least: rare });
+            }
+            ColumnKind::Text { vocabulary, rare, weights, .. } => {
+                let (at_least, weighed) = (rare, weights == WordWeights::TfIdf);
+                add(0, width, Fitting::Words { at_least, most: vocabulary, weighed });
+            }
+            ColumnKind::Vector {} => add(0, width, Fitting::Lengths),
+            _ => add(0, width, Fitting::Kept { words: true }),
+        }
+    }
 }
 
 impl Schema {
-    /// Finds out what each column is. The names are in the column `id`, `node` or `name`, or else in the first.
-    pub fn fit(table: &Table) -> Result<Self, LoadError> {
-        let header = table.header();
-        let named = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
-        let id = ["id", "node", "name"].iter().find_map(|name| named(name)).unwrap_or(0);
-        let others = (0..header.len()).filter(|&column| column != id);
-        let fitted = others
-            .map(|column| Ok(ColumnSchema { name: header[column].clone(), kind: ColumnKind::fit(table, column)? }));
-        Ok(Schema { id: header[id].clone(), columns: fitted.collect::<Result<_, LoadError>>()? })
-    }
-
-    /// The attributes of a table's rows, and how many values of theirs the schema does not know.
-    pub fn apply(&self, table: &Table) -> Result<(Attributes, usize), LoadError> {
-        let readers = self.readers(table)?;
-        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-        let (mut entries, mut unknown) = (Vec::new(), 0);
-        for row in 0..table.rows() {
-            for reader in &readers {
-                entries.clear();
-                unknown += reader.read(table, row, &mut entries)?;
-                columns.extend(entries.iter().map(|entry| entry.0));
-                values.extend(entries.iter().map(|entry| entry.1));
-            }
-            offsets.push(columns.len() as u64);
-        }
-        let names = AttributeNames(self.attribute_names());
-        let attributes = Attributes::from_parts(names.0.len(), offsets.into(), columns.into(), values.into(), names);
-        Ok((attributes.expect("readers give sorted columns and finite values"), unknown))
-    }
-
     /// How many attributes there are.
     pub fn width(&self) -> usize {
-        self.columns.iter().map(|column| column.kind.width()).sum()
+        self.columns.iter().map(Column::width).sum()
     }
 
-    /// What the attributes are called: `column`, or `column=word`.
+    /// What the attributes are called: `column`, `column=value`, `column is missing` and their like.
     pub fn attribute_names(&self) -> Vec<String> {
         let mut names = Vec::with_capacity(self.width());
-        for ColumnSchema { name, kind } in &self.columns {
-            match kind {
-                ColumnKind::Numeric => names.push(name.clone()),
-                ColumnKind::MultiValued { vocabulary } => {
-                    names.extend(vocabulary.iter().map(|word| format!("{name}={word}")));
-                }
-                ColumnKind::Ignored => {}
-            }
-        }
+        self.columns.iter().for_each(|column| column.attribute_names(&mut names));
         names
+    }
+
+    /// What is to be fitted to which attributes.
+    pub fn blocks(&self) -> Vec<Block> {
+        let (mut first, mut blocks) = (0, Vec::new());
+        for column in &self.columns {
+            column.blocks(first, &mut blocks);
+            first += column.width() as u32;
+        }
+        blocks
     }
 
     /// The columns that become no attribute, except one without a name.
     pub fn ignored(&self) -> Vec<String> {
         let named = self.columns.iter().filter(|column| !column.name.is_empty());
-        let ignored = named.filter(|column| column.kind == ColumnKind::Ignored);
-        ignored.map(|column| column.name.clone()).collect()
+        named.filter(|column| column.width() == 0).map(|column| column.name.clone()).collect()
     }
 
-    fn readers(&self, table: &Table) -> Result<Vec<ColumnReader<'_>>, LoadError> {
-        let mut first = 0;
-        let mut readers = Vec::new();
-        for ColumnSchema { name, kind } in &self.columns {
-            let words = match kind {
-                ColumnKind::Numeric => None,
-                ColumnKind::MultiValued { vocabulary } => {
-                    Some(vocabulary.iter().zip(first..).map(|(word, attribute)| (word.as_str(), attribute)).collect())
-                }
-                ColumnKind::Ignored => continue,
-            };
-            readers.push(ColumnReader { column: table.find(name)?, first, words });
-            first += kind.width() as u32;
-        }
-        Ok(readers)
-    }
-}
-
-impl ColumnKind {
-    fn fit(table: &Table, column: usize) -> Result<Self, LoadError> {
-        let cells = || table.column(column).filter(|cell| !cell.is_empty());
-        let numbers = || cells().map_while(|cell| cell.parse::<f64>().ok());
-        if table.header()[column].is_empty() || cells().next().is_none() {
-            return Ok(ColumnKind::Ignored);
-        }
-        if numbers().count() == cells().count() && numbers().any(f64::is_finite) {
-            (0..table.rows()).try_for_each(|row| number(table, row, column).map(drop))?;
-            return Ok(ColumnKind::Numeric);
-        }
-        if !cells().any(|cell| cell.contains(BETWEEN_VALUES)) {
-            let different = cells().collect::<HashSet<_>>().len();
-            if different > MOST_CATEGORIES_WHEN_NEARLY_UNIQUE && 2 * different > table.rows() {
-                return Ok(ColumnKind::Ignored);
-            }
-        }
-        let vocabulary: BTreeSet<&str> = cells().flat_map(words).collect();
-        Ok(ColumnKind::MultiValued { vocabulary: vocabulary.into_iter().map(str::to_owned).collect() })
+    /// The column that says what kind of node each is, and its first attribute.
+    pub fn type_column(&self) -> Option<(&Column, u32)> {
+        self.first_of(|column| column.kind == ColumnKind::Type {})
     }
 
-    fn width(&self) -> usize {
-        match self {
-            ColumnKind::Numeric => 1,
-            ColumnKind::MultiValued { vocabulary } => vocabulary.len(),
-            ColumnKind::Ignored => 0,
-        }
-    }
-}
-
-/// Reads the cells of one column of a given table.
-struct ColumnReader<'a> {
-    column: usize,
-    first: u32,
-    /// The attribute of each word; `None` for a numeric column.
-    words: Option<HashMap<&'a str, u32>>,
-}
-
-impl ColumnReader<'_> {
-    /// Adds a cell's attributes, sorted, and returns how many of its words are not known.
-    fn read(&self, table: &Table, row: usize, entries: &mut Vec<(u32, f32)>) -> Result<usize, LoadError> {
-        let Some(known) = &self.words else {
-            let value = number(table, row, self.column)?;
-            entries.extend((value != 0.0).then_some((self.first, value)));
-            return Ok(0);
+    /// What kind of node each row of loaded attributes is, where a column says it and there are not too many kinds.
+    pub fn types(&self, attributes: &Attributes) -> Option<Arc<Types>> {
+        let (column, first) = self.type_column()?;
+        let Values::Listed(names) = &column.values else { return None };
+        let unknown = u8::try_from(names.len()).ok()?;
+        let of = |row: usize| {
+            let columns = attributes.row(row as NodeId).0;
+            let place = columns.partition_point(|&attribute| attribute < first);
+            let found = columns.get(place).map(|attribute| attribute - first);
+            found.filter(|&kind| kind < u32::from(unknown)).map_or(unknown, |kind| kind as u8)
         };
-        let mut unknown = 0;
-        for word in words(table.cell(row, self.column)) {
-            match known.get(word) {
-                Some(&attribute) => entries.push((attribute, 1.0)),
-                None => unknown += 1,
+        Types::new(names.clone(), (0..attributes.rows()).map(of).collect()).map(Arc::new)
+    }
+
+    /// A column by its name, and its first attribute.
+    pub fn column(&self, name: &str) -> Option<(&Column, u32)> {
+        self.first_of(|column| column.name == name)
+    }
+
+    fn first_of(&self, is: impl Fn(&Column) -> bool) -> Option<(&Column, u32)> {
+        let place = self.columns.iter().position(is)?;
+        let first: usize = self.columns[..place].iter().map(Column::width).sum();
+        Some((&self.columns[place], first as u32))
+    }
+
+    /// The kinds of all columns, ready to be edited.
+    pub fn to_columns(&self) -> Columns {
+        let columns = self.columns.iter().filter(|column| !column.name.is_empty());
+        Columns {
+            id: Some(self.id.clone()),
+            columns: columns.map(|column| (column.name.clone(), column.kind)).collect(),
+        }
+    }
+
+    /// A number that differs between schemas.
+    pub fn fingerprint(&self) -> u64 {
+        xxh3_64(toml::to_string(self).unwrap_or_default().as_bytes())
+    }
+
+    /// The same without listed values that `keeps` refuses, and the attributes that remain.
+    pub fn keeping(&self, keeps: impl Fn(u32) -> bool) -> (Schema, Vec<u32>) {
+        let (mut first, mut remaining) = (0, Vec::new());
+        let mut column = |column: &Column| {
+            let all = first..first + column.width() as u32;
+            first = all.end;
+            let Values::Listed(values) = &column.values else {
+                remaining.extend(all);
+                return column.clone();
+            };
+            let kept = values.iter().zip(all.clone()).filter(|(_, attribute)| keeps(*attribute));
+            let (values, attributes): (Vec<String>, Vec<u32>) = kept.map(|(value, at)| (value.clone(), at)).unzip();
+            remaining.extend(attributes);
+            remaining.extend(column.has_other().then_some(all.end - 1));
+            Column { values: Values::Listed(values), ..column.clone() }
+        };
+        let columns = self.columns.iter().map(&mut column).collect();
+        (Schema { id: self.id.clone(), columns }, remaining)
+    }
+}
+
+/// A column as files hold it. The first version knew three kinds, whose names stand for what they meant.
+#[derive(Clone, Serialize, Deserialize)]
+struct Stored {
+    name: String,
+    #[serde(flatten)]
+    kind: StoredKind,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+enum StoredKind {
+    Numeric,
+    MultiValued {
+        vocabulary: Vec<String>,
+    },
+    Ignored,
+    Column {
+        options: ColumnKind,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        values: Option<Vec<String>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        buckets: Option<u32>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        numbers: Option<u32>,
+    },
+}
+
+impl From<Stored> for Column {
+    fn from(Stored { name, kind }: Stored) -> Self {
+        let old = |kind, values| Column { name: name.clone(), kind, values, tells_missing: false };
+        match kind {
+            StoredKind::Numeric => old(ColumnKind::Numeric { scale: Scale::None }, Values::None),
+            StoredKind::MultiValued { vocabulary } => old(ColumnKind::multi_valued(), Values::Listed(vocabulary)),
+            StoredKind::Ignored => old(ColumnKind::Ignore {}, Values::None),
+            StoredKind::Column { options, values, buckets, numbers } => {
+                let values = match (values, buckets, numbers) {
+                    (Some(values), ..) => Values::Listed(values),
+                    (None, Some(buckets), _) => Values::Hashed(buckets),
+                    (None, None, Some(numbers)) => Values::Numbers(numbers),
+                    (None, None, None) => Values::None,
+                };
+                Column { name, kind: options, values, tells_missing: true }
             }
         }
-        entries.sort_unstable_by_key(|entry| entry.0);
-        entries.dedup_by_key(|entry| entry.0);
-        Ok(unknown)
     }
 }
 
-fn words(cell: &str) -> impl Iterator<Item = &str> {
-    cell.split(BETWEEN_VALUES).map(str::trim).filter(|word| !word.is_empty())
+impl From<Column> for Stored {
+    fn from(Column { name, kind, values, tells_missing }: Column) -> Self {
+        let kind = match (tells_missing, kind, values) {
+            (false, ColumnKind::Numeric { .. }, _) => StoredKind::Numeric,
+            (false, ColumnKind::MultiValued { .. }, Values::Listed(vocabulary)) => {
+                StoredKind::MultiValued { vocabulary }
+            }
+            (false, ..) => StoredKind::Ignored,
+            (true, options, values) => {
+                let (mut listed, mut buckets, mut numbers) = (None, None, None);
+                match values {
+                    Values::None => {}
+                    Values::Listed(values) => listed = Some(values),
+                    Values::Hashed(count) => buckets = Some(count),
+                    Values::Numbers(count) => numbers = Some(count),
+                }
+                StoredKind::Column { options, values: listed, buckets, numbers }
+            }
+        };
+        Stored { name, kind }
+    }
 }
 
-/// A cell of a numeric column; empty is 0.
-fn number(table: &Table, row: usize, column: usize) -> Result<f32, LoadError> {
-    let cell = table.cell(row, column);
-    if cell.is_empty() {
-        return Ok(0.0);
+impl Schema {
+    /// Whether what a file says can be worked with: values sorted and different, sizes that fit in memory.
+    pub(crate) fn is_sound(&self) -> bool {
+        let sound = |column: &Column| match &column.values {
+            Values::Listed(values) => values.is_sorted_by(|a, b| a < b),
+            Values::None => true,
+            Values::Hashed(count) | Values::Numbers(count) => *count < 1 << 24,
+        };
+        let fits = |column: &Column| match (&column.values, column.kind) {
+            (Values::None, ColumnKind::Numeric { .. } | ColumnKind::Boolean {} | ColumnKind::DateTime {}) => true,
+            (Values::Numbers(_), ColumnKind::Vector {}) => true,
+            (
+                Values::Hashed(_),
+                ColumnKind::Categorical { .. } | ColumnKind::MultiValued { .. } | ColumnKind::Text { .. },
+            ) => true,
+            (
+                Values::Listed(_),
+                ColumnKind::Categorical { .. }
+                | ColumnKind::MultiValued { .. }
+                | ColumnKind::Text { .. }
+                | ColumnKind::Type {},
+            ) => true,
+            (_, ColumnKind::Ignore {}) => true,
+            _ => false,
+        };
+        self.columns.iter().all(|column| sound(column) && fits(column)) && self.width() < 1 << 30
     }
-    let named = || (table.header()[column].clone(), cell.to_owned());
-    let not_a_number = |_| table.line_problem(row, LineProblem::not_a_number(named()));
-    let value = cell.parse::<f64>().map_err(not_a_number)? as f32;
-    let not_finite = || table.line_problem(row, LineProblem::not_finite(named()));
-    value.is_finite().then_some(value).ok_or_else(not_finite)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn table(text: &str) -> Table {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("nodes.csv");
-        std::fs::write(&path, text).unwrap();
-        Table::read(&path).unwrap()
+    fn column(name: &str, kind: ColumnKind, values: Values) -> Column {
+        Column { name: name.into(), kind, values, tells_missing: true }
     }
 
-    fn check(text: &str, expected: &[(&str, ColumnKind)]) -> Schema {
-        let schema = Schema::fit(&table(text)).unwrap();
-        let columns: Vec<_> = schema.columns.iter().map(|column| (column.name.as_str(), column.kind.clone())).collect();
-        assert_eq!(columns, expected);
-        schema
+    fn listed(values: &[&str]) -> Values {
+        Values::Listed(values.iter().map(|&value| value.to_owned()).collect())
     }
 
-    fn words(words: &[&str]) -> ColumnKind {
-        ColumnKind::MultiValued { vocabulary: words.iter().map(|&word| word.to_owned()).collect() }
-    }
-
-    #[test]
-    fn a_column_is_what_its_cells_are() {
-        let schema = check(
-            "year,id,words,kind,empty,codes\n1999,a,x|y,talk,,1\n,b,y,paper,,2|3\n-1e3,c,,,,\n",
-            &[
-                ("year", ColumnKind::Numeric),
-                ("words", words(&["x", "y"])),
-                ("kind", words(&["paper", "talk"])),
-                ("empty", ColumnKind::Ignored),
-                ("codes", words(&["1", "2", "3"])),
-            ],
-        );
-        assert_eq!((schema.id.as_str(), schema.width()), ("id", 8));
-    }
-
-    #[test]
-    fn texts_that_are_nearly_all_different_are_left_out() {
-        let rows: String = (0..51).map(|row| format!("{row},title {row},group {}\n", row % 2)).collect();
-        let schema = check(
-            &format!("paper,title,group\n{rows}"),
-            &[("title", ColumnKind::Ignored), ("group", words(&["group 0", "group 1"]))],
-        );
-        assert_eq!(schema.ignored(), ["title"]);
+    fn schema() -> Schema {
+        let columns = vec![
+            column("price", ColumnKind::Numeric { scale: Scale::Standard }, Values::None),
+            column("tags", ColumnKind::multi_valued(), listed(&["a", "é = \"b\""])),
+            column("url", ColumnKind::Ignore {}, Values::None),
+            column("title", ColumnKind::text(), listed(&["graph", "link"])),
+            column("made", ColumnKind::DateTime {}, Values::None),
+            column("look", ColumnKind::Vector {}, Values::Numbers(3)),
+            column("shop", ColumnKind::categorical(), Values::Hashed(2)),
+            column("sort", ColumnKind::Type {}, listed(&["item", "user"])),
+        ];
+        Schema { id: "id".into(), columns }
     }
 
     #[test]
     fn a_schema_survives_being_stored() {
-        let schema = Schema::fit(&table("id,x,y,z\na,1,b|'c,\nd,,\"e = \"\"é\"\"\",\n")).unwrap();
+        let schema = schema();
         let stored = toml::to_string(&schema).unwrap();
         assert_eq!(toml::from_str::<Schema>(&stored).unwrap(), schema);
+        assert!(schema.is_sound());
+        let columns = schema.to_columns();
+        assert_eq!(toml::from_str::<Columns>(&columns.to_toml()).unwrap(), columns);
     }
 
     #[test]
-    fn a_word_given_twice_counts_once() {
-        let table = table("id,words\na,y|x||y\n");
-        let (attributes, unknown) = Schema::fit(&table).unwrap().apply(&table).unwrap();
-        assert_eq!((attributes.row(0), unknown), ((&[0, 1][..], &[1.0, 1.0][..]), 0));
+    fn schemas_of_the_first_version_mean_what_they_meant() {
+        let stored = "id = \"id\"\n[[columns]]\nname = \"year\"\nkind = \"numeric\"\n[[columns]]\nname = \"words\"\nkind = \"multi-valued\"\nvocabulary = [\"x\", \"y\"]\n[[columns]]\nname = \"t\"\nkind = \"ignored\"\n";
+        let schema: Schema = toml::from_str(stored).unwrap();
+        assert_eq!(schema.attribute_names(), ["year", "words=x", "words=y"]);
+        assert!(schema.blocks().is_empty(), "nothing is fitted to them");
+        assert_eq!(toml::from_str::<Schema>(&toml::to_string(&schema).unwrap()).unwrap(), schema);
+    }
+
+    #[test]
+    fn names_and_blocks_cover_all_attributes_in_order() {
+        let schema = schema();
+        assert_eq!(schema.attribute_names().len(), schema.width());
+        let blocks = schema.blocks();
+        assert!(blocks.windows(2).all(|pair| pair[0].columns.end == pair[1].columns.start));
+        assert_eq!(blocks.last().unwrap().columns.end as usize, schema.width());
+        assert_eq!(schema.ignored(), ["url"]);
+        assert_eq!(schema.type_column().unwrap().1 as usize, schema.width() - 2);
+    }
+
+    #[test]
+    fn values_that_are_not_kept_are_not_known_any_more() {
+        let (kept, attributes) = schema().keeping(|attribute| attribute != 2 && attribute != 5);
+        assert_eq!(kept.columns[1].values, listed(&["é = \"b\""]));
+        assert_eq!(attributes[..5], [0, 1, 3, 4, 6]);
+        assert_eq!(kept.width(), attributes.len());
     }
 }

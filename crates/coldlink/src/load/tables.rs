@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::error::{LineProblem, LoadError, TableProblem};
+use super::nodes::{NamesOfRows, NodeTable, read_new};
 use super::rows::{Rows, endings};
 use super::schema::Schema;
-use super::table::Table;
 use super::{LoadOptions, NewNodes, UnknownNodes, name_of};
 use crate::graph::{Dataset, GraphBuilder, Names, NodeId, Notes};
 
@@ -21,13 +22,23 @@ const WEIGHTS: [&str; 3] = ["weight", "weights", "w"];
 /// Links are taken as directed, and their direction dropped, when some but not all stand there in both directions.
 /// A weight of 0 is no link; other weights are dropped.
 pub fn load_tables(edges: &Path, nodes: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
-    let table = Table::read(nodes)?;
-    let schema = Schema::fit(&table)?;
-    let id = table.find(&schema.id)?;
-    let file_name = nodes.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let node_table = NodeTable { file_name, numbers: table.names(id)? };
-    let mut links = Links::read(edges, &node_table, options.unknown_nodes)?;
-    let mut builder = GraphBuilder::new(table.rows());
+    let table = NodeTable::read(&|| Rows::open(nodes), &options.columns, options.strict_input)?;
+    assemble(table, edges, Rows::open(edges)?, options)
+}
+
+/// Loads a graph from both tables as JSON lines in memory.
+pub fn load_json_lines(nodes: Vec<u8>, edges: Vec<u8>, options: &LoadOptions) -> Result<Dataset, LoadError> {
+    let (nodes, edges): (Arc<[u8]>, Arc<[u8]>) = (nodes.into(), edges.into());
+    let open = || Rows::of_json_lines("nodes", Arc::clone(&nodes));
+    let table = NodeTable::read(&open, &options.columns, options.strict_input)?;
+    let rows = Rows::of_json_lines("edges", edges)?;
+    assemble(table, Path::new("edges"), rows, options)
+}
+
+fn assemble(table: NodeTable, edges: &Path, links: Rows, options: &LoadOptions) -> Result<Dataset, LoadError> {
+    let ends = Ends { file_name: &table.file_name, numbers: table.index()? };
+    let mut links = Links::read(links, &ends, options.unknown_nodes)?;
+    let mut builder = GraphBuilder::new(ends.numbers.len());
     builder.extend(links.pairs.drain(..));
     let (graph, tidied) = builder.build();
     let notes = Notes {
@@ -35,15 +46,15 @@ pub fn load_tables(edges: &Path, nodes: &Path, options: &LoadOptions) -> Result<
         directed: tidied.reciprocal != 0 && tidied.reciprocal != graph.links(),
         weighted: links.weighted,
         unknown_ends: links.unknown_ends,
-        ignored_columns: schema.ignored(),
+        ignored_columns: table.schema.ignored(),
+        cells: table.surprises.notes(),
     };
     options.check(edges, &graph, &notes)?;
-    let (attributes, _) = schema.apply(&table)?;
-    if attributes.width() == 0 {
-        return Err(LoadError::NoAttributes { path: nodes.to_owned() });
+    if table.attributes.width() == 0 {
+        return Err(LoadError::NoAttributes { path: table.path });
     }
-    let names = Names::from_texts(table.column(id));
-    Ok(Dataset { name: name_of(edges), graph, attributes, names, schema: Some(schema), notes })
+    let NodeTable { names, attributes, schema, .. } = table;
+    Ok(Dataset { name: name_of(edges), graph, attributes, names: Names::Texts(names), schema: Some(schema), notes })
 }
 
 /// Loads the two tables of a folder.
@@ -64,28 +75,16 @@ fn find_table(folder: &Path, table: &'static str) -> Result<PathBuf, LoadError> 
     }
 }
 
-/// Loads new nodes from a table, with the attributes that `schema` was fitted to give.
-///
-/// Columns that the schema does not know are left aside; words that it does not know are counted.
-pub fn load_new(path: &Path, schema: &Schema) -> Result<NewNodes, LoadError> {
-    let table = Table::read(path)?;
-    let id = table.find(&schema.id)?;
-    table.names(id)?;
-    let (attributes, unknown_values) = schema.apply(&table)?;
-    Ok(NewNodes { names: Names::from_texts(table.column(id)), attributes, unknown_values })
+/// Loads new nodes from a table, with the attributes that `schema` gives. What is not expected is counted, or refused where input
+/// is to be strict.
+pub fn load_new(path: &Path, schema: &Schema, strict: bool) -> Result<NewNodes, LoadError> {
+    read_new(Rows::open(path)?, schema, NamesOfRows::Given, strict)
 }
 
 /// New nodes from JSON lines in memory, as [`load_new`] reads them from a file. A row without a name is called by its place, from
 /// `new 1` on.
-pub fn new_from_json_lines(lines: Vec<u8>, schema: &Schema) -> Result<NewNodes, LoadError> {
-    let table = Table::of(Rows::of_json_lines(lines)?)?;
-    let (attributes, unknown_values) = schema.apply(&table)?;
-    let id = table.header().iter().position(|column| *column == schema.id);
-    let name = |row: usize| match id.map(|id| table.cell(row, id)) {
-        None | Some("") => format!("new {}", row + 1),
-        Some(name) => name.to_owned(),
-    };
-    Ok(NewNodes { names: Names::from_texts((0..table.rows()).map(name)), attributes, unknown_values })
+pub fn new_from_json_lines(lines: Vec<u8>, schema: &Schema, strict: bool) -> Result<NewNodes, LoadError> {
+    read_new(Rows::of_json_lines("new nodes", lines.into())?, schema, NamesOfRows::Optional, strict)
 }
 
 /// What an edge table says.
@@ -97,8 +96,7 @@ struct Links {
 }
 
 impl Links {
-    fn read(path: &Path, nodes: &NodeTable, unknown_nodes: UnknownNodes) -> Result<Self, LoadError> {
-        let mut rows = Rows::open(path)?;
+    fn read(mut rows: Rows, nodes: &Ends, unknown_nodes: UnknownNodes) -> Result<Self, LoadError> {
         let columns = LinkColumns::find(&rows, nodes)?;
         let mut links = Links::default();
         while let Some((line, row)) = rows.next()? {
@@ -112,7 +110,7 @@ impl Links {
         &mut self,
         columns: &LinkColumns,
         row: &csv::StringRecord,
-        nodes: &NodeTable,
+        nodes: &Ends,
         unknown_nodes: UnknownNodes,
     ) -> Result<(), LineProblem> {
         let weight = columns.weight(row)?;
@@ -126,18 +124,18 @@ impl Links {
     }
 }
 
-/// The node table, as far as links need it.
-struct NodeTable<'a> {
-    file_name: String,
+/// The nodes that links may join.
+struct Ends<'a> {
+    file_name: &'a str,
     numbers: HashMap<&'a str, NodeId>,
 }
 
-impl NodeTable<'_> {
+impl Ends<'_> {
     fn find(&self, row: &csv::StringRecord, column: &Column) -> Result<NodeId, LineProblem> {
         let name = &row[column.index];
         self.numbers.get(name).copied().ok_or_else(|| match name {
             "" => LineProblem::NoName { column: column.name.clone() },
-            _ => LineProblem::UnknownNode { name: name.to_owned(), nodes: self.file_name.clone() },
+            _ => LineProblem::UnknownNode { name: name.to_owned(), nodes: self.file_name.to_owned() },
         })
     }
 }
@@ -155,7 +153,7 @@ struct Column {
 }
 
 impl LinkColumns {
-    fn find(rows: &Rows, nodes: &NodeTable) -> Result<Self, LoadError> {
+    fn find(rows: &Rows, nodes: &Ends) -> Result<Self, LoadError> {
         let header = rows.header();
         if header.len() < 2 {
             return Err(rows.problem(TableProblem::TooFewColumns { columns: header.len() }));
@@ -214,11 +212,11 @@ mod tests {
         assert_eq!(dataset.name, "papers");
         assert_eq!(dataset.names, Names::from_texts(["p1", "p2", "p3"]));
         assert_eq!(dataset.graph.iter_links().collect::<Vec<_>>(), [(0, 1), (0, 2)]);
-        let names = ["year", "words=graph", "words=link", "words=link, new", "words=node"];
-        assert_eq!(dataset.attributes.names().0, names);
-        assert_eq!(dataset.attributes.row(0), (&[0, 1, 2][..], &[1999.0, 1.0, 1.0][..]));
-        assert_eq!(dataset.attributes.row(1), (&[4][..], &[1.0][..]));
-        assert_eq!(dataset.attributes.row(2), (&[0, 3, 4][..], &[2001.0, 1.0, 1.0][..]));
+        let words = ["words=graph", "words=link", "words=link, new", "words=node", "words=(other)"];
+        assert_eq!(dataset.attributes.names().0, [&["year", "year is missing"][..], &words].concat());
+        assert_eq!(dataset.attributes.row(0), (&[0, 2, 3][..], &[1999.0, 1.0, 1.0][..]));
+        assert_eq!(dataset.attributes.row(1), (&[1, 5][..], &[1.0, 1.0][..]));
+        assert_eq!(dataset.attributes.row(2), (&[0, 4, 5][..], &[2001.0, 1.0, 1.0][..]));
         assert_eq!(dataset.notes, Notes::default());
     }
 
@@ -237,9 +235,9 @@ mod tests {
     #[test]
     fn a_nameless_first_column_names_nodes_or_says_nothing() {
         let dataset = load_plain(",source,target\n0,p1,p2\n", ",year\np1,1999\np2,2000\n").unwrap();
-        assert_eq!((dataset.names.get(1), dataset.attributes.width()), ("p2".into(), 1));
+        assert_eq!((dataset.names.get(1), dataset.attributes.width()), ("p2".into(), 2));
         let dataset = load_plain(",source,target\n0,p1,p2\n", ",id,year\n0,p1,1999\n1,p2,2000\n").unwrap();
-        assert_eq!((dataset.names.get(1), dataset.attributes.width()), ("p2".into(), 1));
+        assert_eq!((dataset.names.get(1), dataset.attributes.width()), ("p2".into(), 2));
         assert_eq!(dataset.notes, Notes::default());
     }
 
@@ -270,7 +268,7 @@ mod tests {
     #[test]
     fn strict_input_refuses_directions_and_weights() {
         let strict = LoadOptions { strict_input: true, ..LoadOptions::default() };
-        let check = |edges: &str| load_texts(edges.as_bytes(), NODES.as_bytes(), strict).unwrap_err();
+        let check = |edges: &str| load_texts(edges.as_bytes(), NODES.as_bytes(), strict.clone()).unwrap_err();
         let one_way = check("source,target\np1,p2\np2,p1\np1,p3\n");
         assert!(matches!(one_way, LoadError::Directed { one_way: 1, links: 2, .. }));
         assert!(matches!(check("source,target,w\np1,p2,3\n"), LoadError::Weighted { .. }));
@@ -312,16 +310,52 @@ mod tests {
         check(EDGES, "id,x\np1,1\np2,2\np1,3\n", "nodes.csv` line 4: node `p1` has a row already, in line 2");
         check(EDGES, "id,x\np1,1\n,2\n", "nodes.csv` line 3: column `id` is empty, where a node's name belongs");
         check(EDGES, "id,x,x\np1,1,2\n", "nodes.csv`: column `x` stands twice in the header");
-        check(
-            EDGES,
-            "id,x\np1,1\np2,NaN\n",
-            "nodes.csv` line 3: column `x` is numeric, and `NaN` is not finite in 32 bits",
+    }
+
+    #[test]
+    fn cells_that_cannot_be_read_are_told_or_refused() {
+        let nodes = "id,x\np1,1\np2,1e300\np3,n/a\n";
+        let dataset = load_plain(EDGES, nodes).unwrap();
+        assert_eq!(dataset.attributes.row(1), (&[1][..], &[1.0][..]));
+        let told =
+            "1 cell read as empty, first in line 3: column `x` is of kind numeric, and `1e300` cannot be read as that";
+        assert_eq!(dataset.notes.cells, [told]);
+        let strict = LoadOptions { strict_input: true, ..LoadOptions::default() };
+        let refused = load_texts(EDGES.as_bytes(), nodes.as_bytes(), strict).unwrap_err();
+        assert!(
+            matches!(refused, LoadError::Line { line: 3, problem: LineProblem::Unreadable { .. }, .. }),
+            "{refused}"
         );
-        check(
-            EDGES,
-            "id,x\np1,1e300\n",
-            "nodes.csv` line 2: column `x` is numeric, and `1e300` is not finite in 32 bits",
-        );
+    }
+
+    #[test]
+    fn a_column_is_of_the_kind_that_is_given() {
+        let given =
+            toml::from_str("id = \"id\"\n[columns]\nyear.kind = \"categorical\"\nwords.kind = \"ignore\"\n").unwrap();
+        let options = LoadOptions { columns: given, ..LoadOptions::default() };
+        let dataset = load_texts(EDGES.as_bytes(), NODES.as_bytes(), options.clone()).unwrap();
+        assert_eq!(dataset.attributes.names().0, ["year=1999", "year=2001", "year=(other)"]);
+        assert_eq!(dataset.notes.ignored_columns, ["words"]);
+        let missing = load_texts(EDGES.as_bytes(), b"id,year\np1,1\n", options).unwrap_err();
+        assert!(missing.to_string().ends_with("nodes.csv`: there is no column `words`"), "{missing}");
+    }
+
+    #[test]
+    fn many_values_are_hashed_whether_they_were_met_before_the_limit_or_after() {
+        let rows: String = (0..40).map(|row| format!("n{row},v{}|v{}\n", row % 10, row % 7)).collect();
+        let given = "[columns]\nwords = { kind = \"multi-valued\", limit = 4, buckets = 8 }\n";
+        let options = LoadOptions { columns: toml::from_str(given).unwrap(), ..LoadOptions::default() };
+        let edges = "source,target\nn0,n1\n";
+        let dataset = load_texts(edges.as_bytes(), format!("id,words\n{rows}").as_bytes(), options).unwrap();
+        assert_eq!(dataset.attributes.names().0[3], "words#3");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.csv");
+        std::fs::write(&path, format!("id,words\n{rows}")).unwrap();
+        let new = load_new(&path, dataset.schema.as_ref().unwrap(), true).unwrap();
+        for row in 0..40 {
+            let columns = new.attributes.row(row).0;
+            assert_eq!(columns, dataset.attributes.row(row).0);
+        }
     }
 
     #[test]
@@ -367,16 +401,51 @@ mod tests {
         let schema = load_plain(EDGES, NODES).unwrap().schema.unwrap();
         let check = |text: &str| {
             std::fs::write(&path, text).unwrap();
-            load_new(&path, &schema)
+            load_new(&path, &schema, false)
         };
         let new = check("extra,words,id,year\n9,node|graph|novel,p7,2003\n9,,p8,\n").unwrap();
         assert_eq!(new.names, Names::from_texts(["p7", "p8"]));
-        assert_eq!(new.attributes.row(0), (&[0, 1, 4][..], &[2003.0, 1.0, 1.0][..]));
-        assert_eq!((new.attributes.row(1).0.len(), new.attributes.width(), new.unknown_values), (0, 5, 1));
-        let missing = check("id,words\np7,node\n").unwrap_err().to_string();
-        assert!(missing.ends_with("new.csv`: there is no column `year`"), "{missing}");
-        let text = check("id,words,year\np7,node,soon\n").unwrap_err().to_string();
-        assert!(text.ends_with("line 2: column `year` is numeric, and `soon` is no number"), "{text}");
+        assert_eq!(new.attributes.row(0), (&[0, 2, 5, 6][..], &[2003.0, 1.0, 1.0, 1.0][..]), "`novel` is another");
+        assert_eq!((new.attributes.row(1).0, new.attributes.width()), (&[1][..], 7));
+        assert_eq!((new.surprises.unknown_values, new.surprises.extra_columns), (1, vec!["extra".to_owned()]));
+        let missing = check("id,words\np7,node\n").unwrap();
+        assert_eq!(missing.surprises.missing_columns, ["year"]);
+        assert_eq!(missing.attributes.row(0).0, [1, 5], "as if its cells were empty");
+        let text = check("id,words,year\np7,node,soon\n").unwrap();
+        assert_eq!((text.surprises.unreadable, text.attributes.row(0).0), (1, &[1, 5][..]));
         assert!(matches!(check("id,words,year\n"), Err(LoadError::NoNodes { .. })));
+    }
+
+    #[test]
+    fn strict_input_refuses_new_rows_that_are_not_as_expected() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.csv");
+        let schema = load_plain(EDGES, NODES).unwrap().schema.unwrap();
+        let check = |text: &str, expected: &str| {
+            std::fs::write(&path, text).unwrap();
+            let error = load_new(&path, &schema, true).unwrap_err();
+            assert!(error.to_string().ends_with(expected), "{error}");
+            assert!(error.hint().is_some(), "{error}");
+        };
+        check("id,words\np7,node\n", "there is no column `year`");
+        check("id,words,year,x\np7,node,1,1\n", "the model knows no column `x`");
+        check(
+            "id,words,year\np7,node,soon\n",
+            "line 2: column `year` is of kind numeric, and `soon` cannot be read as that",
+        );
+        check("id,words,year\np7,novel,1\n", "line 2: column `words`: `novel` has a value that is not known");
+    }
+
+    #[test]
+    fn tables_in_memory_are_as_those_in_files() {
+        let nodes = b"{\"id\":\"a\",\"x\":1,\"tags\":[\"u\",\"v\"]}\n{\"id\":\"b\",\"tags\":[\"v\"]}\n".to_vec();
+        let edges = b"{\"source\":\"a\",\"target\":\"b\"}\n".to_vec();
+        let dataset = load_json_lines(nodes, edges, &LoadOptions::default()).unwrap();
+        assert_eq!((dataset.graph.links(), dataset.attributes.width()), (1, 5));
+        let schema = dataset.schema.unwrap();
+        let new =
+            new_from_json_lines(b"{\"x\":2}\n{\"id\":\"q\",\"tags\":[\"u\"]}\n".to_vec(), &schema, false).unwrap();
+        assert_eq!(new.names, Names::from_texts(["new 1", "q"]));
+        assert_eq!(new.attributes.row(1).0, [1, 2]);
     }
 }

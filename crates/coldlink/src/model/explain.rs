@@ -58,7 +58,7 @@ impl Model {
     /// What each attribute adds to w_a z_a·z_a + w_c z_a·z_s.
     fn encoder_amounts(&self, attributes: &Attributes, new: &Newcomers, node: NodeId, other: End) -> HashMap<u32, f64> {
         let towards = self.direction(new, other);
-        let features = Features::new(&attributes.select(&[node]), self.config.scaling);
+        let features = Features::new(&self.prepared(&attributes.select(&[node])), self.config.scaling);
         let entries = entries(&features);
         let (slope, length) = self.mean_slope(&entries, &towards);
         let weights = &self.encoder.attributes.layers[0].weights.weights;

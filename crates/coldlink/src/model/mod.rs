@@ -3,17 +3,22 @@
 //! Forward and backward are written out by hand, generic over the number type: `f32` for work, `f64` for the twin that
 //! gradients are checked with.
 
+mod add;
 mod deal;
+mod dense;
 mod embeddings;
 mod encoder;
 mod explain;
 mod file;
+mod indexed;
 mod inputs;
 mod loss;
+mod retrieve;
 mod softmax;
 mod structure;
 mod trained;
 
+pub use add::AddError;
 pub(crate) use deal::adam_step;
 pub use deal::{Deal, Losses, Workspace};
 pub use embeddings::{EmbeddingScorer, Embeddings};
@@ -21,6 +26,7 @@ pub use encoder::{Activations, AttributeEncoder, Dropout, Layer};
 pub use explain::Explanation;
 pub(crate) use file::{Archive, ArchiveWriter};
 pub use file::{FileError, FileProblem};
+pub use indexed::IndexProblem;
 pub use inputs::{Columns, Features, Inputs, Lists, SparseRows};
 pub use loss::PairLoss;
 pub use structure::StructureEncoder;

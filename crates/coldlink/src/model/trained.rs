@@ -1,34 +1,40 @@
 //! A trained model as users keep it: one file that embeds new nodes and scores them against the nodes it has seen.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::embeddings::embed_attributes;
+use super::indexed::Lazily;
 use super::{Archive, ArchiveWriter, Deal, EmbeddingScorer, Embeddings, Features, FileError, FileProblem, Parameter};
 use crate::Config;
 use crate::evaluate::Scorer;
 use crate::graph::{Attributes, Buffer, Dataset, Graph, Names, NodeId, Texts};
-use crate::index::{ExactIndex, Hit, Index, best};
+use crate::index::{ExactIndex, Hit, Index, LinkIndex, best};
 use crate::kernel::{Entry, LANES, Matrix};
 use crate::load::{End, Schema};
 use crate::score::{Evidence, LinkScorer, ScoreWeights, Side, Term, Terms, TfIdfRows};
-use crate::split::{PairKind, TrainView};
+use crate::split::{PairKind, Preparation, StoredPreparation, TrainView};
 use crate::train::{Fitted, Validated};
 
 const KIND: &str = "model";
-/// 2 added the score's weights and what they need; a model of version 1 has none.
-const VERSION: u32 = 2;
+/// 2 added the score's weights and what they need; a model of version 1 has none. 3 added what is fitted to tables.
+const VERSION: u32 = 3;
 
 /// How a model came to be. It holds no times, paths or thread counts: the same training gives the same file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// What the graph was called.
     pub dataset: String,
-    /// Its nodes.
+    /// Its nodes, and those that joined later.
     pub nodes: usize,
+    /// Nodes that joined without training.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub added: usize,
     /// Its links.
     pub links: usize,
     /// Its attributes.
@@ -42,6 +48,11 @@ pub struct Summary {
     pub steps: u64,
     /// The validation that chose them.
     pub validation: Option<Validated>,
+}
+
+/// Models that nobody added to are written as ever.
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// TOML's numbers end at 2⁶³, seeds do not: larger ones are written as text.
@@ -78,11 +89,16 @@ pub struct Model {
     pub names: Names,
     /// How tables become attributes, where it was trained on tables.
     pub schema: Option<Schema>,
+    /// What was fitted to these attributes.
+    pub preparation: Option<Preparation>,
     /// Both embeddings of the nodes it knows.
     pub embeddings: Embeddings,
     /// What else it knows of them, where its score is made of fitted terms.
     pub memory: Option<Memory>,
     pub(super) encoder: Deal<f32>,
+    /// Through which links are found, where there is one.
+    pub(super) index: Option<Arc<LinkIndex>>,
+    pub(super) kept: Lazily,
 }
 
 /// What a score of fitted terms needs beside embeddings.
@@ -101,7 +117,7 @@ pub struct Memory {
 pub struct Newcomers {
     /// Their embeddings; none is seen.
     pub embeddings: Embeddings,
-    words: Option<TfIdfRows>,
+    pub(super) words: Option<TfIdfRows>,
 }
 
 /// Which nodes are looked through for links of a new one.
@@ -165,7 +181,11 @@ impl Model {
         let is_seen = |node| dataset.graph.degree(node) > 0;
         let embeddings = Embeddings::of(&fitted.model, &fitted.features, &nodes, is_seen);
         let visible = vec![true; nodes.len()];
-        let view = TrainView::whole(&dataset.graph, &dataset.attributes, &visible);
+        let fitted_to = fitted.preparation.as_ref();
+        let attributes = fitted_to.map_or(Cow::Borrowed(&dataset.attributes), |preparation| {
+            Cow::Owned(preparation.apply(&dataset.attributes))
+        });
+        let view = TrainView::prepared(&dataset.graph, &attributes, &visible, fitted_to);
         let memory = fitted.weights.as_ref().map(|weights| Memory {
             graph: dataset.graph.clone(),
             words: TfIdfRows::of(&view),
@@ -174,21 +194,34 @@ impl Model {
         let summary = Summary {
             dataset: dataset.name.clone(),
             nodes: dataset.graph.nodes(),
+            added: 0,
             links: dataset.graph.links(),
-            attributes: dataset.attributes.width(),
+            attributes: attributes.width(),
             seed,
             preset: preset.to_owned(),
             steps: fitted.steps,
             validation: fitted.history.iter().find(|validated| validated.step == fitted.steps).copied(),
         };
+        // Values that are left out need not be known.
+        let (schema, preparation) = match (&dataset.schema, fitted_to) {
+            (Some(schema), Some(preparation)) => {
+                let kept = preparation.kept();
+                let (schema, remaining) = schema.keeping(|attribute| kept[attribute as usize]);
+                (Some(schema), Some(preparation.selecting(&remaining)))
+            }
+            _ => (dataset.schema.clone(), fitted.preparation.clone()),
+        };
         Model {
             config: config.clone(),
             summary,
             names: dataset.names.clone(),
-            schema: dataset.schema.clone(),
+            schema,
+            preparation,
             embeddings,
             memory,
             encoder: fitted.model.frozen().without_table(),
+            index: None,
+            kept: Lazily::default(),
         }
     }
 
@@ -197,8 +230,31 @@ impl Model {
         self.config.lambda.map(|weight| weight as f32)
     }
 
-    /// z_a of new nodes, whose attributes stand in the columns of the training graph's.
+    /// How many columns attributes of new nodes have.
+    pub fn loaded_width(&self) -> usize {
+        self.preparation.as_ref().map_or(self.summary.attributes, Preparation::loaded_width)
+    }
+
+    /// What the attributes are called that explanations name; nothing where that is not known.
+    pub fn attribute_names(&self) -> Vec<String> {
+        let loaded = self.schema.as_ref().map(Schema::attribute_names).unwrap_or_default();
+        self.preparation.as_ref().map(|preparation| preparation.names(&loaded)).unwrap_or(loaded)
+    }
+
+    /// Attributes of new nodes as the encoder sees them.
+    pub(super) fn prepared<'a>(&self, attributes: &'a Attributes) -> Cow<'a, Attributes> {
+        match &self.preparation {
+            Some(preparation) => Cow::Owned(preparation.apply(attributes)),
+            None => Cow::Borrowed(attributes),
+        }
+    }
+
+    /// z_a of new nodes, whose attributes stand in [`Model::loaded_width`] columns.
     pub fn embed(&self, attributes: &Attributes) -> Matrix<f32> {
+        self.embed_prepared(&self.prepared(attributes))
+    }
+
+    fn embed_prepared(&self, attributes: &Attributes) -> Matrix<f32> {
         let features = Features::new(attributes, self.config.scaling);
         let nodes: Vec<NodeId> = (0..attributes.rows() as NodeId).collect();
         embed_attributes(&self.encoder, &features, &nodes)
@@ -206,7 +262,8 @@ impl Model {
 
     /// New nodes in the form that scores are computed from.
     pub fn meet(&self, attributes: &Attributes) -> Newcomers {
-        let embedded = self.embed(attributes);
+        let attributes = &*self.prepared(attributes);
+        let embedded = self.embed_prepared(attributes);
         let seen = vec![false; embedded.rows()];
         let words = self.memory.as_ref().map(|memory| memory.words.of_new(attributes));
         Newcomers { embeddings: Embeddings { structure: embedded.clone(), seen, attributes: embedded }, words }
@@ -219,22 +276,45 @@ impl Model {
     }
 
     /// The likeliest links of some of the new nodes, best first by what is wished; their scores are those of the model. New nodes
-    /// that are found are numbered after those of the graph.
+    /// that are found are numbered after those of the graph. Nodes of the graph are found through the index, where there is one.
     pub fn best_links(&self, new: &Newcomers, rows: Range<usize>, wish: Wish<'_>) -> Vec<Vec<Hit>> {
+        let scorer = self.link_scorer(new);
+        match &self.index {
+            Some(index) if wish.among == Among::Seen => {
+                let exact = |row: usize| self.best_of_all(scorer.as_ref(), new, row..row + 1, wish).remove(0);
+                let find = |row| self.retrieve(index, scorer.as_ref(), new, row, wish).unwrap_or_else(|| exact(row));
+                rows.into_par_iter().map(find).collect()
+            }
+            _ => self.best_of_all(scorer.as_ref(), new, rows, wish),
+        }
+    }
+
+    /// The same by scoring every node.
+    fn best_of_all(
+        &self,
+        scorer: Option<&LinkScorer<'_>>,
+        new: &Newcomers,
+        rows: Range<usize>,
+        wish: Wish<'_>,
+    ) -> Vec<Vec<Hit>> {
         let candidates = wish.candidates(self.summary.nodes, new.embeddings.nodes());
-        if let Some(scorer) = self.link_scorer(new) {
+        if let Some(scorer) = scorer {
             let penalty = |node: NodeId| scorer.evidence.popularity(node) * (1.0 - wish.popularity);
-            return self.best_of(&scorer, rows, &candidates, wish.count, penalty);
+            return self.best_of(scorer, rows, &candidates, wish.count, penalty);
         }
         if wish.among == Among::Seen && wish.excluded.is_empty() {
-            let queries = &new.embeddings.attributes;
-            let part =
-                Matrix::from_fn(rows.len(), queries.columns(), |row, column| queries.row(rows.start + row)[column]);
-            return ExactIndex::new(&self.embeddings, self.lambda()).search(&part, wish.count);
+            return self.best_by_dense(new, rows, wish.count);
         }
         let all = self.embeddings.followed_by(&new.embeddings);
         let scorer = EmbeddingScorer { embeddings: &all, lambda: self.lambda() };
         self.best_of(&scorer, rows, &candidates, wish.count, |_| 0.0)
+    }
+
+    /// The best nodes of the graph by the dense part of the score alone.
+    pub fn best_by_dense(&self, new: &Newcomers, rows: Range<usize>, count: usize) -> Vec<Vec<Hit>> {
+        let queries = &new.embeddings.attributes;
+        let part = Matrix::from_fn(rows.len(), queries.columns(), |row, column| queries.row(rows.start + row)[column]);
+        ExactIndex::new(self.search_vectors()).search(&self.query_vectors(&part), count)
     }
 
     /// The best candidates for each new node of `rows` by their scores less a penalty, never the node itself.
@@ -263,16 +343,18 @@ impl Model {
         Some(self.memory.as_ref()?.weights.probability(f64::from(score), base_rate))
     }
 
-    /// The share of linked pairs among all pairs of the training graph.
+    /// The share of linked pairs among all pairs of the training graph. Nodes that joined later had no chance of a link yet, so
+    /// they do not make links rarer.
     pub fn base_rate(&self) -> f64 {
-        let nodes = self.summary.nodes as f64;
+        let nodes = self.summary.nodes.saturating_sub(self.summary.added) as f64;
         2.0 * self.summary.links as f64 / (nodes * (nodes - 1.0)).max(1.0)
     }
 
-    fn link_scorer<'a>(&'a self, new: &'a Newcomers) -> Option<LinkScorer<'a>> {
+    pub(super) fn link_scorer<'a>(&'a self, new: &'a Newcomers) -> Option<LinkScorer<'a>> {
         let (memory, words) = (self.memory.as_ref()?, new.words.as_ref()?);
         let known = Side { embeddings: &self.embeddings, words: &memory.words };
-        let evidence = Evidence::new(&memory.graph, known).with_new(Side { embeddings: &new.embeddings, words });
+        let evidence = Evidence::with_seen(&memory.graph, known, Cow::Borrowed(&self.kept().seen));
+        let evidence = evidence.with_new(Side { embeddings: &new.embeddings, words });
         Some(LinkScorer { evidence, weights: &memory.weights, popularity: 1.0 })
     }
 
@@ -370,6 +452,15 @@ impl Model {
             writer.u64s("words.offsets", words.offsets());
             writer.f32s("words.entries", bytemuck::cast_slice(words.entries()));
         }
+        let preparation = self.preparation.as_ref().map(Preparation::to_arrays);
+        if let Some(arrays) = &preparation {
+            writer.u32s("preparation.columns", &arrays.columns);
+            writer.f32s("preparation.numbers", &arrays.numbers);
+            writer.u32s("preparation.ranked", &arrays.ranked);
+            writer.f32s("preparation.knots", &arrays.knots);
+            writer.u32s("preparation.units", &arrays.units);
+            writer.f32s("preparation.weights", &arrays.weights);
+        }
         if let Names::Texts(texts) = &self.names {
             writer.u64s("names.offsets", texts.offsets());
             writer.bytes("names.bytes", texts.bytes());
@@ -382,6 +473,9 @@ impl Model {
         let archive = Archive::open(path, KIND, VERSION)?;
         let about: About = toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
         about.config.check().map_err(|error| archive.inconsistent(error.to_string()))?;
+        if !about.schema.as_ref().is_none_or(Schema::is_sound) {
+            return Err(archive.inconsistent("a schema that makes no sense"));
+        }
         let (nodes, width) = (about.summary.nodes, about.config.width);
         let embeddings = Embeddings {
             attributes: archive.matrix("embeddings.attributes", nodes, width)?,
@@ -401,13 +495,37 @@ impl Model {
         }
         let encoder = read_encoder(&archive, &about)?;
         let memory = about.weights.clone().map(|weights| read_memory(&archive, &about, weights)).transpose()?;
+        let preparation = read_preparation(&archive, &about)?;
         let About { config, summary, schema, .. } = about;
-        Ok(Model { config, summary, names, schema, embeddings, memory, encoder })
+        let (index, kept) = (None, Lazily::default());
+        Ok(Model { config, summary, names, schema, preparation, embeddings, memory, encoder, index, kept })
     }
 }
 
 fn write_error(path: &Path, error: std::io::Error) -> FileError {
     FileError { path: path.to_owned(), problem: FileProblem::Write(error) }
+}
+
+fn read_preparation(archive: &Archive, about: &About) -> Result<Option<Preparation>, FileError> {
+    let width = about.summary.attributes;
+    let loaded = about.schema.as_ref().map(Schema::width);
+    if !archive.has("preparation.columns") {
+        return match loaded {
+            Some(loaded) if loaded != width => Err(archive.inconsistent("a schema of other attributes")),
+            _ => Ok(None),
+        };
+    }
+    let stored = StoredPreparation {
+        columns: archive.buffer("preparation.columns")?.to_vec(),
+        numbers: archive.buffer("preparation.numbers")?.to_vec(),
+        ranked: archive.buffer("preparation.ranked")?.to_vec(),
+        knots: archive.buffer("preparation.knots")?.to_vec(),
+        units: archive.buffer("preparation.units")?.to_vec(),
+        weights: archive.buffer("preparation.weights")?.to_vec(),
+    };
+    let read = Preparation::from_arrays(&stored).filter(|preparation| preparation.width() == width);
+    let read = read.filter(|preparation| loaded == Some(preparation.loaded_width()));
+    read.map(Some).ok_or_else(|| archive.inconsistent("what was fitted to the attributes does not fit them"))
 }
 
 fn read_memory(archive: &Archive, about: &About, weights: ScoreWeights) -> Result<Memory, FileError> {
@@ -457,8 +575,10 @@ impl Deal<f32> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::AddError;
     use super::*;
     use crate::graph::Notes;
+    use crate::load::NewNodes;
     use crate::score::KindWeights;
     use crate::split::Split;
     use crate::train::{Fit, Silent};
@@ -601,5 +721,54 @@ mod tests {
         check_explanation(&with_memory(trained(&["width=6", "hidden=[9,7]", "last_elu=true"], 3)), intercept);
         check_explanation(&trained(&["width=20", "terms=[]"], 3), 0.0);
         check_explanation(&trained(&["width=20", "terms=[]", "similarity=dot"], 3), 0.0);
+    }
+
+    fn new_nodes(names: Names, rows: &[Vec<(u32, f32)>]) -> NewNodes {
+        NewNodes { names, attributes: Attributes::from_rows(12, rows).unwrap(), unknown_values: 0 }
+    }
+
+    #[test]
+    fn added_nodes_are_found_and_the_scores_of_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let query = Attributes::from_rows(12, &[vec![(1, 1.0), (8, 0.5)]]).unwrap();
+        let added = new_nodes(Names::from_texts(["x", "y"]), &[vec![(1, 1.0), (8, 0.5)], vec![]]);
+        for model in [with_memory(trained(&["width=20"], 3)), trained(&["width=20", "terms=[]"], 3)] {
+            model.add(&added).unwrap().save(&path).unwrap();
+            let larger = Model::open(&path).unwrap();
+            assert_eq!((larger.summary.nodes, larger.names.len(), larger.names.get(60).as_ref()), (62, 62, "x"));
+            assert_eq!(larger.base_rate(), model.base_rate());
+            let scores = |model: &Model| {
+                let mut hits = model.best_links(&model.meet(&query), 0..1, Wish::best(100)).remove(0);
+                hits.sort_by_key(|hit| hit.node);
+                hits
+            };
+            let (before, after) = (scores(&model), scores(&larger));
+            assert_eq!(after[..60], before);
+            assert_eq!(after.len(), 62);
+            assert!(after[60].score > after[61].score, "its own like rather than a node without attributes");
+        }
+    }
+
+    #[test]
+    fn a_name_is_given_once() {
+        let model = trained(&["width=20"], 3);
+        let check = |names: &[&str]| model.add(&new_nodes(Names::from_texts(names), &vec![vec![]; names.len()]));
+        let name = |name: &str| name.to_owned();
+        assert_eq!(check(&["x", "n3"]).unwrap_err(), AddError::Known { name: name("n3") });
+        assert_eq!(check(&["x", "x"]).unwrap_err(), AddError::Repeated { name: name("x") });
+        assert_eq!(check(&["x", ""]).unwrap_err(), AddError::NoName { row: 2 });
+        let wide = Attributes::from_rows(13, &[vec![]]).unwrap();
+        let wide = NewNodes { attributes: wide, ..new_nodes(Names::from_texts(["x"]), &[]) };
+        assert_eq!(model.add(&wide).unwrap_err(), AddError::Width { expected: 12, found: 13 });
+    }
+
+    #[test]
+    fn numbered_nodes_go_on_counting() {
+        let model = Model { names: Names::Numbered(60), ..trained(&["width=20"], 3) };
+        let larger = model.add(&new_nodes(Names::Numbered(2), &[vec![(0, 1.0)], vec![]])).unwrap();
+        assert_eq!(larger.names, Names::Numbered(62));
+        let larger = larger.add(&new_nodes(Names::from_texts(["x"]), &[vec![]])).unwrap();
+        assert_eq!((larger.names.get(61), larger.names.get(62)), ("61".into(), "x".into()));
     }
 }

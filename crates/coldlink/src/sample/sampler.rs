@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::{Batch, Purpose, stream};
 use crate::Config;
 use crate::config::Loss;
-use crate::graph::{Distances, Graph, NodeId};
+use crate::graph::{Distances, Graph, NodeId, Types};
 use crate::split::TrainView;
 
 /// Why no batch can be drawn.
@@ -45,6 +45,7 @@ const TRIES: usize = 64;
 pub struct Sampler<'a> {
     graph: &'a Graph,
     seen: Vec<NodeId>,
+    kinds: Option<Kinds<'a>>,
     /// The row that holds every 64th entry of the graph's array of neighbours.
     rows: Vec<NodeId>,
     distances: Option<Distances<'a>>,
@@ -57,6 +58,35 @@ pub struct Sampler<'a> {
     seed: u64,
 }
 
+/// Seen nodes by their kinds.
+struct Kinds<'a> {
+    types: &'a Types,
+    seen: Vec<Vec<NodeId>>,
+}
+
+impl<'a> Kinds<'a> {
+    fn of(view: &TrainView<'a>, seen: &[NodeId]) -> Option<Self> {
+        let types = view.attributes().types()?;
+        Some(Kinds { types, seen: types.group(seen) })
+    }
+
+    /// Pairs of nodes of kinds that are linked somewhere.
+    fn pairs(&self, graph: &Graph) -> usize {
+        let count = self.types.count();
+        let mut linked = vec![false; count * count];
+        for (a, b) in graph.iter_links() {
+            let kinds = [self.types.of(a), self.types.of(b)];
+            linked[kinds[0].min(kinds[1]) * count + kinds[0].max(kinds[1])] = true;
+        }
+        let size = |kind: usize| self.seen[kind].len();
+        let pairs = |kinds: usize| match (kinds / count, kinds % count) {
+            (one, other) if one == other => size(one) * size(one).saturating_sub(1) / 2,
+            (one, other) => size(one) * size(other),
+        };
+        (0..count * count).filter(|&kinds| linked[kinds]).map(pairs).sum()
+    }
+}
+
 impl<'a> Sampler<'a> {
     /// A sampler for a view, a configuration and a seed.
     pub fn new(view: TrainView<'a>, config: &Config, seed: u64) -> Result<Self, SampleError> {
@@ -65,7 +95,9 @@ impl<'a> Sampler<'a> {
             return Err(SampleError::NoLinks);
         }
         let seen = view.seen();
-        if graph.links() == seen.len() * (seen.len() - 1) / 2 {
+        let kinds = Kinds::of(&view, &seen);
+        let all = kinds.as_ref().map_or(seen.len() * (seen.len() - 1) / 2, |kinds| kinds.pairs(graph));
+        if graph.links() == all {
             return Err(SampleError::NoUnlinkedPair { seen: seen.len() });
         }
         let pairs = config.batch.pairs(seen.len());
@@ -78,7 +110,7 @@ impl<'a> Sampler<'a> {
         let distances = weighted.then(|| Distances::new(graph, config.distance_bound));
         let rows = rows_of_entries(graph);
         let (beta, distance_shift) = (config.beta, config.distance_shift);
-        Ok(Sampler { graph, seen, rows, distances, beta, distance_shift, pairs, linked, negatives, seed })
+        Ok(Sampler { graph, seen, kinds, rows, distances, beta, distance_shift, pairs, linked, negatives, seed })
     }
 
     /// Pairs in a batch.
@@ -104,7 +136,8 @@ impl<'a> Sampler<'a> {
             }
         });
         if self.negatives > 0 {
-            return Batch::with_negatives(&pairs, &self.draw_negatives(step), self.graph, places);
+            let types = self.kinds.as_ref().map(|kinds| kinds.types);
+            return Batch::with_negatives(&pairs, &self.draw_negatives(step), self.graph, types, places);
         }
         weights.drain(..self.linked);
         Batch::new(&pairs, self.linked, weights, places)
@@ -129,6 +162,9 @@ impl<'a> Sampler<'a> {
 
     /// Uniform over ordered pairs of distinct seen nodes that are not linked in the training graph.
     fn unlinked_pair(&self, random: &mut Xoshiro256PlusPlus) -> [NodeId; 2] {
+        if let Some(kinds) = &self.kinds {
+            return self.unlinked_pair_of_kinds(kinds, random);
+        }
         let count = self.seen.len();
         for _ in 0..TRIES {
             let [a, b] = [(); 2].map(|()| self.seen[random.random_range(0..count)]);
@@ -144,6 +180,20 @@ impl<'a> Sampler<'a> {
         let other = cycle(random.random_range(0..count));
         let target = other.into_iter().find(|&node| node != source && !self.graph.has_link(source, node));
         [source, target.unwrap_or(source)]
+    }
+
+    /// Of the kinds of a link drawn uniformly.
+    fn unlinked_pair_of_kinds(&self, kinds: &Kinds<'_>, random: &mut Xoshiro256PlusPlus) -> [NodeId; 2] {
+        // Some kinds may be linked completely, but not all that are linked at all.
+        loop {
+            let pools = self.linked_pair(random).map(|end| &kinds.seen[kinds.types.of(end)]);
+            for _ in 0..TRIES {
+                let [a, b] = pools.map(|pool| pool[random.random_range(0..pool.len())]);
+                if a != b && !self.graph.has_link(a, b) {
+                    return [a, b];
+                }
+            }
+        }
     }
 
     /// α of Eq. 6.

@@ -8,16 +8,21 @@ use rayon::prelude::*;
 use super::tfidf::inner;
 use super::{Term, Terms, TfIdfRows};
 use crate::graph::{Graph, NodeId};
-use crate::kernel::{Chunk, Kernel, Matrix, Real, Simd, dot, normalise};
+use crate::kernel::{Chunk, Kernel, Matrix, Real, Simd, dot, normalise, prefetch};
 use crate::model::Embeddings;
 use crate::split::PairKind;
 
 /// Seen nodes that a new node's walk starts from: those whose attribute embedding is most like its own.
-const STARTS: usize = 500;
+pub(crate) const STARTS: usize = 500;
 /// A start's share is e^(cosine / this).
 const START_TEMPERATURE: f32 = 0.05;
 /// Added to a walk's chance before its logarithm: of the order of one link among all that start.
 pub(crate) const SMALL_CHANCE: f32 = 1e-5;
+
+/// Rows that are fetched before they are needed.
+const AHEAD: usize = 2;
+/// Targets for which it is not worth to write a row out with its zeros.
+const FEW: usize = 64;
 
 /// Numbers of all walks from nodes without links that are kept.
 const MOST_KEPT: usize = 1 << 27;
@@ -36,18 +41,36 @@ pub struct Evidence<'a> {
     graph: &'a Graph,
     known: Side<'a>,
     new: Option<Side<'a>>,
-    /// Nodes with a link, and their z_a of length 1, in the same order.
-    seen: Vec<NodeId>,
-    seen_attributes: Matrix<f32>,
+    seen: Cow<'a, SeenNodes>,
     /// The walk of a node that is like no other: from anywhere.
     walk_from_anywhere: OnceLock<Vec<f32>>,
     /// Walks from nodes of the graph that have no link, for seen nodes that look at them.
-    unseen_walks: Vec<OnceLock<Vec<f32>>>,
+    unseen_walks: OnceLock<Vec<OnceLock<Vec<f32>>>>,
+}
+
+/// The nodes of a graph that have a link.
+#[derive(Clone, Debug)]
+pub(crate) struct SeenNodes {
+    nodes: Vec<NodeId>,
+    /// 1 over the length of z_a, by node.
+    inverse_lengths: Vec<f32>,
+}
+
+impl SeenNodes {
+    pub fn of(graph: &Graph, embeddings: &Embeddings) -> Self {
+        let nodes = (0..graph.nodes() as NodeId).filter(|&node| graph.degree(node) > 0).collect();
+        let inverse_length = |node| f32::run(InverseLength(embeddings.attributes.chunk_row(node)));
+        SeenNodes { nodes, inverse_lengths: (0..graph.nodes()).into_par_iter().map(inverse_length).collect() }
+    }
+
+    pub fn nodes(&self) -> &[NodeId] {
+        &self.nodes
+    }
 }
 
 /// A node from which links are looked for.
-struct Source<'a> {
-    node: NodeId,
+pub(crate) struct Source<'a> {
+    pub(super) node: NodeId,
     seen: bool,
     side: Side<'a>,
     row: usize,
@@ -58,24 +81,13 @@ struct Source<'a> {
 impl<'a> Evidence<'a> {
     /// Of the nodes of a training graph. Nodes without a link in it are new ones.
     pub fn new(graph: &'a Graph, known: Side<'a>) -> Self {
-        let seen: Vec<NodeId> = (0..graph.nodes() as NodeId).filter(|&node| graph.degree(node) > 0).collect();
-        let mut seen_attributes = Matrix::zeros(seen.len(), known.embeddings.attributes.columns());
-        let width = seen_attributes.row_chunks().max(1);
-        seen_attributes.chunks_mut().par_chunks_mut(width).zip(&seen).for_each(|(row, &node)| {
-            row.copy_from_slice(known.embeddings.attributes.chunk_row(node as usize));
-            f32::run(Normalise(row));
-        });
-        let unseen = graph.nodes() - seen.len();
-        let kept = if unseen * graph.nodes() > MOST_KEPT { 0 } else { graph.nodes() };
-        Evidence {
-            graph,
-            known,
-            new: None,
-            seen,
-            seen_attributes,
-            walk_from_anywhere: OnceLock::new(),
-            unseen_walks: (0..kept).map(|_| OnceLock::new()).collect(),
-        }
+        Self::with_seen(graph, known, Cow::Owned(SeenNodes::of(graph, known.embeddings)))
+    }
+
+    /// The same where the nodes with a link are known already.
+    pub(crate) fn with_seen(graph: &'a Graph, known: Side<'a>, seen: Cow<'a, SeenNodes>) -> Self {
+        let (walk_from_anywhere, unseen_walks) = (OnceLock::new(), OnceLock::new());
+        Evidence { graph, known, new: None, seen, walk_from_anywhere, unseen_walks }
     }
 
     /// The same with nodes that are in no graph; the first of them is numbered after the last of the graph.
@@ -145,16 +157,25 @@ impl<'a> Evidence<'a> {
 
     /// The terms of `source` with each candidate.
     pub fn terms_against(&self, source: NodeId, candidates: &[NodeId], out: &mut [Terms]) {
-        let source = self.source(source);
+        self.terms_of(&self.source(source), candidates, out);
+    }
+
+    /// The same from a source whose walk is known.
+    pub(crate) fn terms_of(&self, source: &Source<'_>, candidates: &[NodeId], out: &mut [Terms]) {
         // A few candidates are not worth a number for every node.
         let few = candidates.len() < self.graph.nodes() / 16;
         let products = (!few).then(|| self.known.words.products(source.side.words.row(source.row)));
-        self.fill(&source, candidates, products.as_deref(), out);
+        self.fill(source, candidates, products.as_deref(), out);
     }
 
-    fn source(&self, node: NodeId) -> Source<'a> {
+    pub(crate) fn source(&self, node: NodeId) -> Source<'a> {
+        self.source_from(node, self.walk_from(node))
+    }
+
+    /// A source whose walk is given: see [`Evidence::walk_from_starts`].
+    pub(crate) fn source_from(&self, node: NodeId, near: Vec<f32>) -> Source<'a> {
         let (side, row) = self.side(node);
-        Source { node, seen: self.is_seen(node), side, row, near: self.walk_from(node) }
+        Source { node, seen: self.is_seen(node), side, row, near }
     }
 
     /// The chance that a walk along one link from a node's starts ends at each node.
@@ -164,45 +185,60 @@ impl<'a> Evidence<'a> {
             let share = 1.0 / neighbors.len() as f32;
             self.walk(neighbors.iter().map(|&start| (start, share)))
         } else {
-            let (side, row) = self.side(node);
-            let attributes = side.embeddings.attributes.chunk_row(row);
-            if f32::flat(attributes).iter().any(|value| *value != 0.0) {
-                return self.walk(self.starts(attributes));
+            if self.has_attributes(node) {
+                return self.walk_from_starts(self.most_similar(node, STARTS));
             }
             // Without attributes all nodes are alike.
-            let share = 1.0 / self.seen.len().max(1) as f32;
-            let anywhere = || self.walk(self.seen.iter().map(|&start| (start, share)));
+            let share = 1.0 / self.seen.nodes.len().max(1) as f32;
+            let anywhere = || self.walk(self.seen.nodes.iter().map(|&start| (start, share)));
             self.walk_from_anywhere.get_or_init(anywhere).clone()
         }
     }
 
     /// The same of a node without links, kept for the next time unless all of these would take too much room.
     fn walk_from_unseen(&self, node: NodeId) -> Cow<'_, [f32]> {
-        match self.unseen_walks.get(node as usize) {
+        let kept = self.unseen_walks.get_or_init(|| {
+            let unseen = self.graph.nodes() - self.seen.nodes.len();
+            let kept = if unseen * self.graph.nodes() > MOST_KEPT { 0 } else { self.graph.nodes() };
+            (0..kept).map(|_| OnceLock::new()).collect()
+        });
+        match kept.get(node as usize) {
             Some(kept) => Cow::Borrowed(kept.get_or_init(|| self.walk_from(node))),
             None => Cow::Owned(self.walk_from(node)),
         }
     }
 
-    /// The seen nodes most like a new one, each with its share.
-    fn starts(&self, attributes: &[Chunk<f32>]) -> impl Iterator<Item = (NodeId, f32)> {
-        let mut cosines = vec![(0.0_f32, 0); self.seen.len()];
-        let mut own = attributes.to_vec();
+    /// Whether a node's attributes say anything.
+    pub(crate) fn has_attributes(&self, node: NodeId) -> bool {
+        let (side, row) = self.side(node);
+        side.embeddings.attributes.row(row).iter().any(|value| *value != 0.0)
+    }
+
+    /// The `count` seen nodes whose attribute embeddings are most like a node's, with their cosines, in no order.
+    pub(crate) fn most_similar(&self, node: NodeId, count: usize) -> Vec<(NodeId, f32)> {
+        most_similar_of(self.cosines(node, &self.seen.nodes), count)
+    }
+
+    /// The cosines of a node's attribute embedding with those of seen nodes.
+    pub(crate) fn cosines(&self, node: NodeId, others: &[NodeId]) -> Vec<(NodeId, f32)> {
+        let (side, row) = self.side(node);
+        let mut own = side.embeddings.attributes.chunk_row(row).to_vec();
         f32::run(Normalise(&mut own));
-        f32::run(Cosines { own: &own, rows: &self.seen_attributes, out: &mut cosines });
-        let best_first = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-        if cosines.len() > STARTS {
-            cosines.select_nth_unstable_by(STARTS - 1, best_first);
-            cosines.truncate(STARTS);
-        }
-        // In the order of nodes, so that sums do not depend on how the best were found.
-        cosines.sort_unstable_by_key(|(_, place)| *place);
-        let largest = cosines.iter().fold(f32::MIN, |largest, (cosine, _)| largest.max(*cosine));
-        for (cosine, _) in &mut cosines {
+        let mut out: Vec<_> = others.iter().map(|&other| (other, self.seen.inverse_lengths[other as usize])).collect();
+        f32::run(Cosines { own: &own, rows: &self.known.embeddings.attributes, out: &mut out });
+        out
+    }
+
+    /// The chance that a walk along one link ends at each node, from starts with their cosines.
+    pub(crate) fn walk_from_starts(&self, mut starts: Vec<(NodeId, f32)>) -> Vec<f32> {
+        // In the order of nodes, so that sums do not depend on how the starts were found.
+        starts.sort_unstable_by_key(|(node, _)| *node);
+        let largest = starts.iter().fold(f32::MIN, |largest, (_, cosine)| largest.max(*cosine));
+        for (_, cosine) in &mut starts {
             *cosine = ((*cosine - largest) / START_TEMPERATURE).exp();
         }
-        let sum: f32 = cosines.iter().map(|(share, _)| share).sum();
-        cosines.into_iter().map(move |(share, place)| (self.seen[place as usize], share / sum))
+        let sum: f32 = starts.iter().map(|(_, share)| share).sum();
+        self.walk(starts.into_iter().map(|(node, share)| (node, share / sum)))
     }
 
     /// Where a step along a link from these starts ends.
@@ -219,10 +255,17 @@ impl<'a> Evidence<'a> {
     fn fill(&self, source: &Source<'_>, targets: &[NodeId], products: Option<&[f32]>, out: &mut [Terms]) {
         f32::run(Similarities { evidence: self, source, targets, out });
         let words = source.side.words.row(source.row);
+        let spread = (products.is_none() && targets.len() >= FEW).then(|| self.known.words.spread(words));
         for (terms, &target) in out.iter_mut().zip(targets) {
             let (side, row) = self.side(target);
             let known = products.filter(|_| (target as usize) < self.graph.nodes());
-            let cosine = known.map_or_else(|| inner(words, side.words.row(row)), |products| products[row]);
+            let cosine = match (known, &spread) {
+                (Some(products), _) => products[row],
+                (None, Some(spread)) => {
+                    side.words.row(row).iter().map(|word| word.weight * spread[word.index as usize]).sum()
+                }
+                (None, None) => inner(words, side.words.row(row)),
+            };
             terms[Term::Tfidf as usize] = cosine;
             terms[Term::Degree as usize] = self.popularity(source.node) + self.popularity(target);
             let (near, far) = match (source.seen, self.is_seen(target)) {
@@ -258,21 +301,45 @@ impl Kernel<f32> for Normalise<'_> {
     }
 }
 
-/// The inner product of a row with every row of a matrix, beside the row's number.
+struct InverseLength<'a>(&'a [Chunk<f32>]);
+
+impl Kernel<f32> for InverseLength<'_> {
+    type Output = f32;
+    #[inline(always)]
+    fn on<S: Simd<Scalar = f32>>(self, simd: S) -> f32 {
+        let square = dot(simd, self.0, self.0);
+        if square > 0.0 { 1.0 / square.sqrt() } else { 0.0 }
+    }
+}
+
+/// From the inverse lengths of rows to their cosines with a row of length 1, beside the rows' numbers.
 struct Cosines<'a> {
     own: &'a [Chunk<f32>],
     rows: &'a Matrix<f32>,
-    out: &'a mut [(f32, u32)],
+    out: &'a mut [(NodeId, f32)],
 }
 
 impl Kernel<f32> for Cosines<'_> {
     type Output = ();
     #[inline(always)]
     fn on<S: Simd<Scalar = f32>>(self, simd: S) {
-        for (row, out) in self.out.iter_mut().enumerate() {
-            *out = (dot(simd, self.own, self.rows.chunk_row(row)), row as u32);
+        for place in 0..self.out.len() {
+            if let Some(&(soon, _)) = self.out.get(place + AHEAD) {
+                prefetch(self.rows.chunk_row(soon as usize));
+            }
+            let (row, out) = &mut self.out[place];
+            *out *= dot(simd, self.own, self.rows.chunk_row(*row as usize));
         }
     }
+}
+
+/// The `count` nodes with the largest cosines, in no order.
+pub(crate) fn most_similar_of(mut cosines: Vec<(NodeId, f32)>, count: usize) -> Vec<(NodeId, f32)> {
+    if cosines.len() > count && count > 0 {
+        cosines.select_nth_unstable_by(count - 1, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    }
+    cosines.truncate(count);
+    cosines
 }
 
 /// The terms that are inner products of embeddings.
@@ -289,7 +356,12 @@ impl Kernel<f32> for Similarities<'_> {
     fn on<S: Simd<Scalar = f32>>(self, simd: S) {
         let own = self.source.side.embeddings;
         let (own_a, own_s) = (own.attributes.chunk_row(self.source.row), own.structure.chunk_row(self.source.row));
-        for (terms, &target) in self.out.iter_mut().zip(self.targets) {
+        for (place, (terms, &target)) in self.out.iter_mut().zip(self.targets).enumerate() {
+            if let Some(&soon) = self.targets.get(place + AHEAD) {
+                let (side, row) = self.evidence.side(soon);
+                prefetch(side.embeddings.attributes.chunk_row(row));
+                prefetch(side.embeddings.structure.chunk_row(row));
+            }
             let (side, row) = self.evidence.side(target);
             let (a, s) = (side.embeddings.attributes.chunk_row(row), side.embeddings.structure.chunk_row(row));
             let attributes = dot(simd, own_a, a);

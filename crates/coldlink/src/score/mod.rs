@@ -13,8 +13,8 @@ mod tests;
 mod tfidf;
 mod weights;
 
-pub(crate) use evidence::SMALL_CHANCE;
 pub use evidence::{Evidence, Side};
+pub(crate) use evidence::{SMALL_CHANCE, STARTS, SeenNodes, Source, most_similar_of};
 use logistic::Logistic;
 pub use scorer::LinkScorer;
 pub use term::{Term, Terms};

@@ -1,6 +1,6 @@
 //! Scores pairs by weighted terms.
 
-use super::{Evidence, ScoreWeights, Terms};
+use super::{Evidence, ScoreWeights, Source, Terms};
 use crate::evaluate::Scorer;
 use crate::graph::NodeId;
 
@@ -21,6 +21,16 @@ impl LinkScorer<'_> {
     }
 }
 
+impl LinkScorer<'_> {
+    /// The scores of a source with each candidate.
+    pub(crate) fn scores_of(&self, source: &Source<'_>, candidates: &[NodeId]) -> Vec<f32> {
+        let mut terms = vec![Terms::default(); candidates.len()];
+        self.evidence.terms_of(source, candidates, &mut terms);
+        let both = candidates.iter().zip(&terms);
+        both.map(|(&candidate, terms)| self.score(source.node, candidate, terms)).collect()
+    }
+}
+
 impl Scorer for LinkScorer<'_> {
     fn scores(&self, pairs: &[(NodeId, NodeId)]) -> Vec<f32> {
         let terms = self.evidence.terms(pairs);
@@ -28,10 +38,6 @@ impl Scorer for LinkScorer<'_> {
     }
 
     fn scores_against(&self, source: NodeId, candidates: &[NodeId], out: &mut [f32]) {
-        let mut terms = vec![Terms::default(); candidates.len()];
-        self.evidence.terms_against(source, candidates, &mut terms);
-        for ((out, &candidate), terms) in out.iter_mut().zip(candidates).zip(&terms) {
-            *out = self.score(source, candidate, terms);
-        }
+        out.copy_from_slice(&self.scores_of(&self.evidence.source(source), candidates));
     }
 }

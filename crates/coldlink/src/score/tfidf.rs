@@ -77,6 +77,20 @@ impl TfIdfRows {
         Ok(TfIdfRows { idf, offsets, entries, by_attribute: OnceLock::new() })
     }
 
+    /// These rows, and others after them.
+    pub(crate) fn followed_by(&self, others: &TfIdfRows) -> Self {
+        let start = self.entries.len() as u64;
+        let offsets = self.offsets.iter().copied().chain(others.offsets[1..].iter().map(|offset| start + offset));
+        let entries = [self.entries(), others.entries()].concat();
+        let offsets: Vec<u64> = offsets.collect();
+        TfIdfRows {
+            idf: self.idf.clone(),
+            offsets: offsets.into(),
+            entries: entries.into(),
+            by_attribute: OnceLock::new(),
+        }
+    }
+
     /// The weight of each attribute.
     pub fn idf(&self) -> &[f32] {
         &self.idf
@@ -102,17 +116,67 @@ impl TfIdfRows {
         &self.entries[self.offsets[node] as usize..self.offsets[node + 1] as usize]
     }
 
+    /// Some of the rows, in the given order.
+    pub(crate) fn select(&self, nodes: &[NodeId]) -> Self {
+        let (mut offsets, mut entries) = (vec![0], Vec::new());
+        for &node in nodes {
+            entries.extend_from_slice(self.row(node as usize));
+            offsets.push(entries.len() as u64);
+        }
+        let (idf, by_attribute) = (self.idf.clone(), OnceLock::new());
+        TfIdfRows { idf, offsets: offsets.into(), entries: entries.into(), by_attribute }
+    }
+
+    /// A row with its zeros.
+    pub(super) fn spread(&self, row: &[Entry<f32>]) -> Vec<f32> {
+        let mut spread = vec![0.0; self.idf.len()];
+        row.iter().for_each(|entry| spread[entry.index as usize] = entry.weight);
+        spread
+    }
+
     /// The inner product of `row` with every row: only what both have is touched.
     pub fn products(&self, row: &[Entry<f32>]) -> Vec<f32> {
-        let by_attribute = self.by_attribute.get_or_init(|| self.transposed());
         let mut products = vec![0.0; self.rows()];
         for entry in row {
-            let attribute = entry.index as usize;
-            for other in &by_attribute.entries[by_attribute.offsets[attribute]..by_attribute.offsets[attribute + 1]] {
+            for other in self.with_attribute(entry.index) {
                 products[other.index as usize] += entry.weight * other.weight;
             }
         }
         products
+    }
+
+    /// Roughly the same, from the attributes of `row` that weigh most and are rarest: from no more than `most` entries of other rows.
+    /// Also the rows that have any of them, some more than once.
+    pub(crate) fn rough_products(&self, row: &[Entry<f32>], most: usize) -> (Vec<f32>, Vec<NodeId>) {
+        let mut heaviest: Vec<&Entry<f32>> = row.iter().collect();
+        heaviest.sort_unstable_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()).then(a.index.cmp(&b.index)));
+        let (mut products, mut touched) = (vec![0.0; self.rows()], Vec::new());
+        let mut left = most;
+        for entry in heaviest {
+            let others = self.with_attribute(entry.index);
+            let Some(rest) = left.checked_sub(others.len()) else { continue };
+            left = rest;
+            for other in others {
+                let product = &mut products[other.index as usize];
+                if *product == 0.0 {
+                    touched.push(other.index);
+                }
+                *product += entry.weight * other.weight;
+            }
+        }
+        (products, touched)
+    }
+
+    /// The rows that have an attribute, with its weight in each.
+    fn with_attribute(&self, attribute: u32) -> &[Entry<f32>] {
+        let by_attribute = self.by_attribute.get_or_init(|| self.transposed());
+        let ends = &by_attribute.offsets[attribute as usize..][..2];
+        &by_attribute.entries[ends[0]..ends[1]]
+    }
+
+    /// Does now what the first product would do.
+    pub(crate) fn prepare(&self) {
+        self.by_attribute.get_or_init(|| self.transposed());
     }
 
     fn transposed(&self) -> ByAttribute {

@@ -4,22 +4,26 @@ use rand::Rng;
 
 use super::random::{Purpose, draw, stream, tenth};
 use super::validation::ValidationSet;
-use super::{Negatives, Pair, SplitError, Stage, TestSet, Validation};
-use crate::graph::{Graph, NodeId};
+use super::{Negatives, Pair, SplitError, Stage, TestSet, Validation, Whole};
+use crate::graph::NodeId;
 
-pub(super) fn test_set(full: &Graph, seed: u64) -> Result<TestSet, SplitError> {
-    let nodes: Vec<NodeId> = (0..full.nodes() as NodeId).collect();
+pub(super) fn test_set(full: Whole<'_>, seed: u64) -> Result<TestSet, SplitError> {
+    let nodes: Vec<NodeId> = (0..full.graph.nodes() as NodeId).collect();
     let drawn = draw(&nodes, tenth(nodes.len()), &mut stream(seed, Purpose::TestNodes));
     deal2020_from_drawn(full, &drawn, &mut stream(seed, Purpose::TestNegatives))
 }
 
 /// The test set of given drawn nodes.
-pub(super) fn deal2020_from_drawn(full: &Graph, drawn: &[NodeId], rng: &mut impl Rng) -> Result<TestSet, SplitError> {
-    hide(&Stage::whole(full.clone()), drawn, &mut Negatives::of(full), rng).checked()
+pub(super) fn deal2020_from_drawn(
+    full: Whole<'_>,
+    drawn: &[NodeId],
+    rng: &mut impl Rng,
+) -> Result<TestSet, SplitError> {
+    hide(&Stage::whole(full.graph.clone()), drawn, &mut Negatives::of(full), rng).checked()
 }
 
 /// What is validated on: the same again, with what the test set leaves.
-pub(super) fn validation_set(full: &Graph, test: &TestSet, seed: u64) -> Result<ValidationSet, SplitError> {
+pub(super) fn validation_set(full: Whole<'_>, test: &TestSet, seed: u64) -> Result<ValidationSet, SplitError> {
     let visible = test.remaining.visible_nodes();
     let drawn = draw(&visible, tenth(visible.len()), &mut stream(seed, Purpose::ValidationNodes));
     let rng = &mut stream(seed, Purpose::ValidationNegatives);
@@ -43,8 +47,9 @@ fn hide(stage: &Stage, drawn: &[NodeId], negatives: &mut Negatives<'_>, rng: &mu
     let is_hidden = |node: NodeId| !remaining.visible[node as usize];
     let links = stage.graph.iter_links().filter(|&(a, b)| is_hidden(a) || is_hidden(b));
     let mut pairs: Vec<Pair> = links.map(|link| Pair::linked(link).new_end_first(is_hidden)).collect();
+    let pools = negatives.pools(&pool);
     for &entry in drawn.iter().chain(&hidden) {
-        pairs.extend(negatives.keeping(entry, &pool, stage.graph.degree(entry), rng));
+        pairs.extend(negatives.like(entry, stage.graph.neighbors(entry).iter().copied(), &pools, rng));
     }
     TestSet { hidden, pairs, remaining }
 }

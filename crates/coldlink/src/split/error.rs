@@ -33,6 +33,21 @@ pub enum SplitError {
         /// Links of the graph.
         links: usize,
     },
+    /// No value is shared by enough nodes.
+    #[error("no attribute is left: every value belongs to too few nodes, or to all alike")]
+    NoAttributes,
+    /// It is not known when nodes came to be.
+    #[error("{}", no_times(.columns))]
+    NoTimes {
+        /// Columns of dates, none or several.
+        columns: Vec<String>,
+    },
+    /// A column that has no times.
+    #[error("there is no column `{column}` of dates or numbers")]
+    NotATime {
+        /// The column.
+        column: String,
+    },
     /// A protocol goes with one validation rule only.
     #[error("protocol `{protocol}` selects on `{forced}`, not on `{asked}`")]
     ValidationForced {
@@ -208,12 +223,16 @@ impl SplitError {
         let hint = match self {
             SplitError::AttributeRows { .. } => "give each node exactly one row of attributes",
             SplitError::NameCount { .. } => "give each node exactly one name",
+            SplitError::NoAttributes => "lower `rare` of the columns with `--columns`, or add columns that nodes share",
+            SplitError::NoTimes { .. } | SplitError::NotATime { .. } => {
+                "name a column of dates or numbers of the node table, as `temporal:year`"
+            }
             SplitError::TooSmall { .. } => "use a graph with more links",
             SplitError::ValidationForced { forced, .. } => {
                 return Some(format!("leave out `--validation`, or say `--validation {forced}`"));
             }
             SplitError::UnknownProtocol { .. } => {
-                "protocols are `strict`, `deal2020` and `transductive`; or give the path of a split"
+                "protocols are `strict`, `temporal`, `deal2020` and `transductive`; or give the path of a split"
             }
             SplitError::NoValidationLinks { rule: Validation::Edges } => {
                 "no link can be spared without leaving a node alone; select on nodes with `--validation nodes`"
@@ -247,5 +266,12 @@ impl SplitError {
             SplitError::HiddenAndKept { .. } => "a node is either hidden or kept",
         };
         Some(hint.to_owned())
+    }
+}
+
+fn no_times(columns: &[String]) -> String {
+    match columns {
+        [] => "nodes have no column of dates to tell new ones by".to_owned(),
+        _ => format!("nodes have several columns of dates: `{}`", columns.join("`, `")),
     }
 }

@@ -95,18 +95,21 @@ pub(super) fn read(dataset: &Dataset, folder: &Path, validation: Option<Validati
         path: folder.join(MANIFEST),
         reason: format!("seed `{}` is no number", manifest.seed),
     })?;
-    Ok(Split::audited(Contents {
-        seed,
-        rule: manifest.validation,
-        search: Stage { graph: search, visible: visible_in_search },
-        validation: reader.pairs("validation.csv")?,
-        refit: refit.map(|graph| Stage { graph, visible: whole.visible }),
-        test: reader.pairs("test.csv")?,
-        hidden,
-        full: dataset.graph.clone(),
-        outside: manifest.outside,
-        protocol: manifest.protocol,
-    }))
+    Split::prepared(
+        &dataset.attributes,
+        Contents {
+            seed,
+            rule: manifest.validation,
+            search: Stage::new(search, visible_in_search),
+            validation: reader.pairs("validation.csv")?,
+            refit: refit.map(|graph| Stage::new(graph, whole.visible)),
+            test: reader.pairs("test.csv")?,
+            hidden,
+            full: dataset.graph.clone(),
+            outside: manifest.outside,
+            protocol: manifest.protocol,
+        },
+    )
 }
 
 /// What a split that [`Split::write`] wrote selects on.

@@ -10,9 +10,11 @@ mod files;
 mod negatives;
 mod npz;
 mod pairs;
+mod preparation;
 mod random;
 mod ranking;
 mod strict;
+mod temporal;
 #[cfg(test)]
 mod tests;
 mod transductive;
@@ -26,6 +28,8 @@ use std::str::FromStr;
 pub use audit::{Audit, AuditStatus, Fault, Finding, HeldOut};
 pub use error::SplitError;
 pub use pairs::{Pair, PairKind};
+pub use preparation::Preparation;
+pub(crate) use preparation::Stored as StoredPreparation;
 pub use ranking::RankingQuery;
 pub use view::TrainView;
 
@@ -33,7 +37,10 @@ use negatives::Negatives;
 use ranking::Ranking;
 pub(crate) use view::Stage;
 
-use crate::graph::{Attributes, Dataset, Graph, NodeId};
+use crate::graph::{Attributes, Dataset, Graph, NodeId, Types};
+
+/// How a temporal protocol with a column begins.
+const TEMPORAL: &str = "temporal:";
 
 /// Which test set is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +49,11 @@ pub enum Protocol {
     Deal2020,
     /// A tenth of the nodes, and for each of their links one negative that keeps the new node.
     Strict,
+    /// The newest tenth of the nodes, by a column of times or numbers; otherwise as `Strict`.
+    Temporal {
+        /// The column; without it, the only one of dates.
+        column: Option<String>,
+    },
     /// 80 / 10 / 10 % of the links.
     Transductive,
     /// A split given as files.
@@ -53,7 +65,7 @@ impl Protocol {
     pub fn validation(&self, preferred: Validation) -> Result<Validation, SplitError> {
         match self {
             Protocol::Deal2020 => Ok(preferred),
-            Protocol::Strict => Ok(Validation::Nodes),
+            Protocol::Strict | Protocol::Temporal { .. } => Ok(Validation::Nodes),
             Protocol::Transductive => Ok(Validation::Edges),
             Protocol::Files(path) if path.is_dir() => files::recorded_rule(path),
             Protocol::Files(path) if npz::has_hidden_nodes(path)? => Ok(preferred),
@@ -70,7 +82,11 @@ impl FromStr for Protocol {
         match text {
             "deal2020" => Ok(Protocol::Deal2020),
             "strict" => Ok(Protocol::Strict),
+            "temporal" => Ok(Protocol::Temporal { column: None }),
             "transductive" => Ok(Protocol::Transductive),
+            other if other.starts_with(TEMPORAL) => {
+                Ok(Protocol::Temporal { column: Some(other[TEMPORAL.len()..].to_owned()) })
+            }
             path if Path::new(path).exists() => Ok(Protocol::Files(path.into())),
             other => Err(SplitError::UnknownProtocol { name: other.to_owned() }),
         }
@@ -82,6 +98,7 @@ impl fmt::Display for Protocol {
         f.write_str(match self {
             Protocol::Deal2020 => "deal2020",
             Protocol::Strict => "strict",
+            Protocol::Temporal { .. } => "temporal",
             Protocol::Transductive => "transductive",
             Protocol::Files(_) => "files",
         })
@@ -134,6 +151,19 @@ struct Contents {
     full: Graph,
 }
 
+/// All links, with the kinds of nodes where there are several.
+#[derive(Clone, Copy)]
+struct Whole<'a> {
+    graph: &'a Graph,
+    types: Option<&'a Types>,
+}
+
+impl<'a> Whole<'a> {
+    fn of(graph: &'a Graph, attributes: &'a Attributes) -> Self {
+        Whole { graph, types: attributes.types().map(|types| &**types) }
+    }
+}
+
 /// What is tested on, and what that leaves.
 struct TestSet {
     hidden: Vec<NodeId>,
@@ -171,6 +201,7 @@ impl Split {
     ) -> Result<Split, SplitError> {
         check_sizes(&dataset.graph, &dataset.attributes)?;
         let full = &dataset.graph;
+        let whole = Whole::of(full, &dataset.attributes);
         let forced = |rule| match validation {
             Some(asked) if asked != rule => {
                 Err(SplitError::ValidationForced { protocol: protocol.to_string(), asked, forced: rule })
@@ -178,30 +209,39 @@ impl Split {
             _ => Ok(rule),
         };
         let (rule, test) = match protocol {
-            Protocol::Deal2020 => (validation.unwrap_or(Validation::Nodes), deal2020::test_set(full, seed)?),
-            Protocol::Strict => (forced(Validation::Nodes)?, strict::test_set(full, seed)?),
-            Protocol::Transductive => (forced(Validation::Edges)?, transductive::test_set(full, seed)?),
+            Protocol::Deal2020 => (validation.unwrap_or(Validation::Nodes), deal2020::test_set(whole, seed)?),
+            Protocol::Strict => (forced(Validation::Nodes)?, strict::test_set(whole, seed)?),
+            Protocol::Temporal { column } => {
+                (forced(Validation::Nodes)?, temporal::test_set(dataset, column.as_deref(), seed)?)
+            }
+            Protocol::Transductive => (forced(Validation::Edges)?, transductive::test_set(whole, seed)?),
             Protocol::Files(path) if path.is_dir() => return files::read(dataset, path, validation),
-            Protocol::Files(path) => return npz::read(full, path, validation, seed),
+            Protocol::Files(path) => return npz::read(dataset, path, validation, seed),
         };
         let selected = match (protocol, rule) {
-            (Protocol::Transductive, _) => transductive::validation_set(full, &test, seed)?,
-            (_, Validation::Edges) => validation::edges(full, &test.remaining, &test.pairs, seed)?,
-            (Protocol::Deal2020, Validation::Nodes) => deal2020::validation_set(full, &test, seed)?,
-            (_, Validation::Nodes) => validation::nodes(full, &test.remaining, &test.pairs, seed)?,
+            (Protocol::Transductive, _) => transductive::validation_set(whole, &test, seed)?,
+            (_, Validation::Edges) => validation::edges(whole, &test.remaining, &test.pairs, seed)?,
+            (Protocol::Deal2020, Validation::Nodes) => deal2020::validation_set(whole, &test, seed)?,
+            (Protocol::Temporal { column }, Validation::Nodes) => {
+                temporal::validation_set(dataset, column.as_deref(), &test, seed)?
+            }
+            (_, Validation::Nodes) => validation::nodes(whole, &test.remaining, &test.pairs, seed)?,
         };
-        Ok(Split::audited(Contents {
-            protocol: protocol.to_string(),
-            outside: false,
-            seed,
-            rule,
-            search: selected.search,
-            validation: selected.pairs,
-            refit: (rule == Validation::Nodes).then_some(test.remaining),
-            test: test.pairs,
-            hidden: test.hidden,
-            full: full.clone(),
-        }))
+        Split::prepared(
+            &dataset.attributes,
+            Contents {
+                protocol: protocol.to_string(),
+                outside: false,
+                seed,
+                rule,
+                search: selected.search,
+                validation: selected.pairs,
+                refit: (rule == Validation::Nodes).then_some(test.remaining),
+                test: test.pairs,
+                hidden: test.hidden,
+                full: full.clone(),
+            },
+        )
     }
 
     /// For a model that is to be used rather than measured: nothing is tested, and the final model is fitted on everything.
@@ -212,30 +252,40 @@ impl Split {
         seed: u64,
     ) -> Result<Split, SplitError> {
         check_sizes(graph, attributes)?;
-        let whole = Stage::whole(graph.clone());
+        let (full, whole) = (Whole::of(graph, attributes), Stage::whole(graph.clone()));
         let selected = match validation {
-            Validation::Edges => validation::edges(graph, &whole, &[], seed)?,
-            Validation::Nodes => validation::nodes(graph, &whole, &[], seed)?,
+            Validation::Edges => validation::edges(full, &whole, &[], seed)?,
+            Validation::Nodes => validation::nodes(full, &whole, &[], seed)?,
         };
-        Ok(Split::audited(Contents {
-            protocol: "none".to_owned(),
-            outside: false,
-            seed,
-            rule: validation,
-            search: selected.search,
-            validation: selected.pairs,
-            refit: Some(whole),
-            test: Vec::new(),
-            hidden: Vec::new(),
-            full: graph.clone(),
-        }))
+        Split::prepared(
+            attributes,
+            Contents {
+                protocol: "none".to_owned(),
+                outside: false,
+                seed,
+                rule: validation,
+                search: selected.search,
+                validation: selected.pairs,
+                refit: Some(whole),
+                test: Vec::new(),
+                hidden: Vec::new(),
+                full: graph.clone(),
+            },
+        )
     }
 
-    fn audited(contents: Contents) -> Split {
-        Split { audit: Audit::of(&contents), contents }
+    /// Fits what the attributes ask for in each stage, and audits the whole.
+    fn prepared(attributes: &Attributes, mut contents: Contents) -> Result<Split, SplitError> {
+        for stage in [Some(&mut contents.search), contents.refit.as_mut()].into_iter().flatten() {
+            stage.prepare(attributes);
+            if stage.view(attributes).attributes().width() == 0 {
+                return Err(SplitError::NoAttributes);
+            }
+        }
+        Ok(Split { audit: Audit::of(&contents), contents })
     }
 
-    /// The protocol's name: `deal2020`, `strict`, `transductive`, `files`, or `none` where nothing is tested.
+    /// The protocol's name: `deal2020`, `strict`, `temporal`, `transductive`, `files`, or `none` where nothing is tested.
     pub fn protocol(&self) -> &str {
         &self.contents.protocol
     }
@@ -298,7 +348,9 @@ impl Split {
         let selected = Graph::from_links(contents.full.nodes(), links.map(|pair| (pair.source, pair.target)));
         let asks = |node| contents.rule == Validation::Edges || !search.is_visible(node);
         let known = &[&contents.search.graph, &selected];
-        Ranking { asks, answers: |node| self.answers_validation(search, node), known }.queries(&contents.validation)
+        let types = search.attributes().types().map(|types| &**types);
+        Ranking { asks, answers: |node| self.answers_validation(search, node), known, types }
+            .queries(&contents.validation)
     }
 
     fn answers_validation(&self, search: &TrainView<'_>, node: NodeId) -> bool {
@@ -345,7 +397,8 @@ impl<'a> TestView<'a> {
     pub fn queries(&self, view: &TrainView<'_>) -> Vec<RankingQuery> {
         let asks = |node| !self.is_inductive() || self.contents.hidden.binary_search(&node).is_ok();
         let known = &[&self.contents.full];
-        Ranking { asks, answers: |node| self.answers(view, node), known }.queries(&self.contents.test)
+        let types = view.attributes().types().map(|types| &**types);
+        Ranking { asks, answers: |node| self.answers(view, node), known, types }.queries(&self.contents.test)
     }
 
     fn answers(&self, view: &TrainView<'_>, node: NodeId) -> bool {

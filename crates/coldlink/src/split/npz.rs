@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::validation::{self, ValidationSet};
-use super::{Contents, Pair, Split, SplitError, Stage, TestSet, Validation};
-use crate::graph::{Graph, NodeId};
+use super::{Contents, Pair, Split, SplitError, Stage, TestSet, Validation, Whole};
+use crate::graph::{Dataset, Graph, NodeId};
 use crate::load::NpzFile;
 
 /// A split from the arrays `train_pos`, `val_pos`, `val_neg`, `test_pos` and `test_neg`; with an array `hidden` its nodes
@@ -12,7 +12,13 @@ use crate::load::NpzFile;
 ///
 /// With [`Validation::Edges`] its validation pairs are used as given; with [`Validation::Nodes`] its training and
 /// validation links are what validation nodes are drawn from.
-pub(super) fn read(full: &Graph, path: &Path, validation: Option<Validation>, seed: u64) -> Result<Split, SplitError> {
+pub(super) fn read(
+    dataset: &Dataset,
+    path: &Path,
+    validation: Option<Validation>,
+    seed: u64,
+) -> Result<Split, SplitError> {
+    let full = &dataset.graph;
     let mut arrays = Arrays::open(path, full.nodes())?;
     let hidden = arrays.hidden()?;
     let is_hidden = |node: NodeId| hidden.binary_search(&node).is_ok();
@@ -24,10 +30,8 @@ pub(super) fn read(full: &Graph, path: &Path, validation: Option<Validation>, se
     let (selected, tested) = (pairs("val_pos", "val_neg")?, pairs("test_pos", "test_neg")?);
     let training = arrays.pairs("train_pos")?;
 
-    let stage = |links: Vec<(NodeId, NodeId)>| Stage {
-        graph: Graph::from_links(full.nodes(), links),
-        visible: (0..full.nodes() as NodeId).map(|node| !is_hidden(node)).collect(),
-    };
+    let visible: Vec<bool> = (0..full.nodes() as NodeId).map(|node| !is_hidden(node)).collect();
+    let stage = |links: Vec<(NodeId, NodeId)>| Stage::new(Graph::from_links(full.nodes(), links), visible.clone());
     let kept_back = selected.iter().filter(|pair| pair.linked).map(|pair| (pair.source, pair.target));
     let remaining = stage(training.iter().copied().chain(kept_back).collect());
     let search = stage(training);
@@ -37,20 +41,23 @@ pub(super) fn read(full: &Graph, path: &Path, validation: Option<Validation>, se
     let rule = validation.unwrap_or(natural);
     let selected = match rule {
         Validation::Edges => ValidationSet { search, pairs: selected }.checked(rule)?,
-        Validation::Nodes => validation::nodes(full, &remaining, &test, seed)?,
+        Validation::Nodes => validation::nodes(Whole::of(full, &dataset.attributes), &remaining, &test, seed)?,
     };
-    Ok(Split::audited(Contents {
-        protocol: "files".to_owned(),
-        outside: true,
-        seed,
-        rule,
-        search: selected.search,
-        validation: selected.pairs,
-        refit: (rule == Validation::Nodes).then_some(remaining),
-        test,
-        hidden,
-        full: full.clone(),
-    }))
+    Split::prepared(
+        &dataset.attributes,
+        Contents {
+            protocol: "files".to_owned(),
+            outside: true,
+            seed,
+            rule,
+            search: selected.search,
+            validation: selected.pairs,
+            refit: (rule == Validation::Nodes).then_some(remaining),
+            test,
+            hidden,
+            full: full.clone(),
+        },
+    )
 }
 
 /// Whether the test of a split is about new nodes.

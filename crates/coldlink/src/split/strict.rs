@@ -3,15 +3,20 @@
 use rand::RngExt;
 
 use super::random::{Purpose, draw, stream, tenth};
-use super::{Negatives, Pair, SplitError, Stage, TestSet};
+use super::{Negatives, Pair, SplitError, Stage, TestSet, Whole};
 use crate::graph::{Graph, NodeId};
 
-pub(super) fn test_set(full: &Graph, seed: u64) -> Result<TestSet, SplitError> {
-    let whole = Stage::whole(full.clone());
-    let mut hidden = draw(&whole.visible_nodes(), tenth(full.nodes()), &mut stream(seed, Purpose::TestNodes));
+pub(super) fn test_set(full: Whole<'_>, seed: u64) -> Result<TestSet, SplitError> {
+    let nodes: Vec<NodeId> = (0..full.graph.nodes() as NodeId).collect();
+    let hidden = draw(&nodes, tenth(full.graph.nodes()), &mut stream(seed, Purpose::TestNodes));
+    hiding(full, hidden, seed)
+}
+
+/// The test set of given nodes: all of their links, and a negative for each.
+pub(super) fn hiding(full: Whole<'_>, mut hidden: Vec<NodeId>, seed: u64) -> Result<TestSet, SplitError> {
     hidden.sort_unstable();
-    let remaining = whole.hiding(&hidden);
-    let links = links_of_new_nodes(full, &hidden, |_| true);
+    let remaining = Stage::whole(full.graph.clone()).hiding(&hidden);
+    let links = links_of_new_nodes(full.graph, &hidden, |_| true);
     let pool = seen_and(&remaining.graph, &hidden);
     let rng = &mut stream(seed, Purpose::TestNegatives);
     let pairs = with_negatives(links, &hidden, &pool, &mut Negatives::of(full), rng);
@@ -34,17 +39,19 @@ pub(super) fn with_negatives(
     negatives: &mut Negatives<'_>,
     rng: &mut impl rand::Rng,
 ) -> Vec<Pair> {
-    let mut wanted = vec![0_usize; new.len()];
+    let mut others = vec![Vec::new(); new.len()];
     for link in &links {
-        let kept = match (new.binary_search(&link.source), new.binary_search(&link.target)) {
-            (Ok(source), Ok(target)) => Some(if rng.random() { source } else { target }),
-            (source, target) => source.or(target).ok(),
+        let (kept, other) = match (new.binary_search(&link.source), new.binary_search(&link.target)) {
+            (Ok(source), Ok(target)) if rng.random() => (source, new[target]),
+            (Ok(_), Ok(target)) => (target, link.source),
+            (Ok(source), Err(_)) => (source, link.target),
+            (_, target) => (target.expect("each link has a new end"), link.source),
         };
-        wanted[kept.expect("each link has a new end")] += 1;
+        others[kept].push(other);
     }
-    let mut pairs = links;
-    for (&node, &count) in new.iter().zip(&wanted) {
-        pairs.extend(negatives.keeping(node, pool, count, rng));
+    let (pools, mut pairs) = (negatives.pools(pool), links);
+    for (&node, others) in new.iter().zip(others) {
+        pairs.extend(negatives.like(node, others.into_iter(), &pools, rng));
     }
     pairs
 }

@@ -537,13 +537,15 @@ fn the_authors_drawn_nodes_give_the_authors_counts() {
     let mut list =
         |name| -> Vec<NodeId> { file.integers(name).unwrap().1.into_iter().map(|node| node as NodeId).collect() };
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-    let test = deal2020::deal2020_from_drawn(&data.graph, &list("drawn"), &mut rng).unwrap();
+    let test =
+        deal2020::deal2020_from_drawn(Whole::of(&data.graph, &data.attributes), &list("drawn"), &mut rng).unwrap();
     let mut hidden = list("hidden");
     hidden.sort_unstable();
     assert_eq!(test.hidden, hidden);
     assert_eq!((test.hidden.len(), test.remaining.visible_nodes().len()), (503, 2824));
     assert_eq!(counts(&test.pairs), (889, 1984));
-    let selected = validation::edges(&data.graph, &test.remaining, &test.pairs, 1).unwrap();
+    let selected =
+        validation::edges(Whole::of(&data.graph, &data.attributes), &test.remaining, &test.pairs, 1).unwrap();
     assert_eq!(counts(&selected.pairs), (367, 367));
 }
 
@@ -575,4 +577,100 @@ fn citeseer_is_split_by_every_protocol() {
     let transductive = Split::make(&data, &Protocol::Transductive, None, 1).unwrap();
     assert_eq!(counts(transductive.test().pairs()), (455, 455));
     assert_eq!(counts(transductive.validation()), (455, 455));
+}
+
+/// Users and items, with the days they came: links join a user and an item.
+fn bipartite() -> Dataset {
+    let (mut nodes, mut edges) = (String::new(), String::new());
+    for place in 0..60 {
+        nodes += &format!(
+            "{{\"id\":\"u{place}\",\"node_type\":\"user\",\"taste\":\"t{}\",\"day\":\"2024-01-{:02}\"}}\n",
+            place % 5,
+            1 + place / 3
+        );
+        nodes += &format!(
+            "{{\"id\":\"i{place}\",\"node_type\":\"item\",\"taste\":\"t{}\",\"day\":\"2024-02-{:02}\"}}\n",
+            place % 5,
+            1 + place / 3
+        );
+        for other in 0..4 {
+            edges += &format!("{{\"source\":\"u{place}\",\"target\":\"i{}\"}}\n", (place * 7 + other * 13) % 60);
+        }
+    }
+    crate::load::load_json_lines(nodes.into(), edges.into(), &Default::default()).unwrap()
+}
+
+#[test]
+fn negatives_and_candidates_are_of_the_kind_of_the_true_end() {
+    let data = bipartite();
+    let types = data.attributes.types().unwrap();
+    assert_eq!(types.names, ["item", "user"]);
+    for protocol in [Protocol::Strict, Protocol::Deal2020, Protocol::Transductive] {
+        let split = Split::make(&data, &protocol, None, 3).unwrap();
+        for pair in split.test().pairs().iter().chain(split.validation()) {
+            assert_ne!(types.of(pair.source), types.of(pair.target), "{protocol}");
+        }
+        let view = split.final_view(&data.attributes);
+        for query in split.test().queries(&view) {
+            let among = query.among.unwrap();
+            assert!(query.targets.iter().all(|target| among.binary_search(target).is_ok()));
+            assert!(among.iter().all(|&node| types.of(node) != types.of(query.source)));
+        }
+    }
+}
+
+#[test]
+fn the_newest_nodes_are_tested_and_the_newest_of_the_others_validated_on() {
+    let data = bipartite();
+    let split = Split::make(&data, &Protocol::Temporal { column: None }, None, 1).unwrap();
+    let hidden = split.test().hidden();
+    assert_eq!(hidden.len(), 12);
+    let name = |node: NodeId| data.names.get(node).into_owned();
+    assert!(hidden.iter().all(|&node| name(node).starts_with('i') && name(node)[1..].parse::<usize>().unwrap() >= 48));
+    let search = split.search(&data.attributes);
+    let held_back = (0..120).filter(|&node| !search.is_visible(node) && hidden.binary_search(&node).is_err());
+    assert!(
+        held_back.clone().count() > 0
+            && held_back.clone().all(|node| name(node).starts_with("i3") || name(node).starts_with("i4"))
+    );
+    let other = |column: &str| Split::make(&data, &Protocol::Temporal { column: Some(column.into()) }, None, 1);
+    assert!(matches!(other("taste"), Err(SplitError::NotATime { .. })));
+    assert!(matches!(other("missing"), Err(SplitError::NotATime { .. })));
+}
+
+#[test]
+fn nothing_of_hidden_rows_is_fitted() {
+    // Two tables that differ in a hidden row only give the same training attributes.
+    let table = |hidden: &str| {
+        let rows: String =
+            (0..40).map(|row| format!("{{\"id\":\"n{row}\",\"x\":{},\"w\":\"a{} b\"}}\n", row % 9, row % 4)).collect();
+        let edges: String =
+            (0..39).map(|row| format!("{{\"source\":\"n{row}\",\"target\":\"n{}\"}}\n", row + 1)).collect();
+        let rows = format!("{rows}{{\"id\":\"z\",{hidden}}}\n");
+        let edges = format!("{edges}{{\"source\":\"z\",\"target\":\"n5\"}}\n{{\"source\":\"z\",\"target\":\"n9\"}}\n");
+        let columns = toml::from_str("[columns]\nw.kind = \"text\"\nx.kind = \"numeric\"\n").unwrap();
+        crate::load::load_json_lines(
+            rows.into(),
+            edges.into(),
+            &crate::load::LoadOptions { columns, ..Default::default() },
+        )
+        .unwrap()
+    };
+    let seed = (0..200).find(|&seed| {
+        let data = table("\"x\":3,\"w\":\"a1 b\"");
+        Split::make(&data, &Protocol::Strict, None, seed).is_ok_and(|split| split.test().hidden().contains(&40))
+    });
+    let seed = seed.expect("some seed hides the last node");
+    let prepared = |hidden: &str| {
+        let data = table(hidden);
+        let split = Split::make(&data, &Protocol::Strict, None, seed).unwrap();
+        let view = split.final_view(&data.attributes);
+        (0..40)
+            .map(|node| {
+                let row = view.attributes().row(node);
+                (row.0.to_vec(), row.1.to_vec())
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(prepared("\"x\":3,\"w\":\"a1 b\""), prepared("\"x\":1e9,\"w\":\"b b b a2\""));
 }

@@ -4,12 +4,12 @@ use rand::seq::SliceRandom;
 
 use super::random::{Purpose, stream, tenth};
 use super::validation::{self, ValidationSet};
-use super::{Negatives, Pair, SplitError, Stage, TestSet};
+use super::{Negatives, Pair, SplitError, Stage, TestSet, Whole};
 use crate::graph::{Graph, NodeId};
 
-pub(super) fn test_set(full: &Graph, seed: u64) -> Result<TestSet, SplitError> {
-    let whole = Stage::whole(full.clone());
-    let links = draw_links(full, tenth(full.links()), seed, Purpose::TestLinks);
+pub(super) fn test_set(full: Whole<'_>, seed: u64) -> Result<TestSet, SplitError> {
+    let whole = Stage::whole(full.graph.clone());
+    let links = draw_links(full.graph, tenth(full.graph.links()), seed, Purpose::TestLinks);
     let remaining = whole.without(&links);
     let rng = &mut stream(seed, Purpose::TestNegatives);
     let pairs = validation::with_as_many_negatives(links, &whole, &mut Negatives::of(full), rng);
@@ -17,8 +17,8 @@ pub(super) fn test_set(full: &Graph, seed: u64) -> Result<TestSet, SplitError> {
 }
 
 /// As many links as are tested on; a node may lose its last one.
-pub(super) fn validation_set(full: &Graph, test: &TestSet, seed: u64) -> Result<ValidationSet, SplitError> {
-    let links = draw_links(&test.remaining.graph, tenth(full.links()), seed, Purpose::ValidationLinks);
+pub(super) fn validation_set(full: Whole<'_>, test: &TestSet, seed: u64) -> Result<ValidationSet, SplitError> {
+    let links = draw_links(&test.remaining.graph, tenth(full.graph.links()), seed, Purpose::ValidationLinks);
     let search = test.remaining.without(&links);
     let rng = &mut stream(seed, Purpose::ValidationNegatives);
     let negatives = &mut Negatives::avoiding(full, &test.pairs);

@@ -4,7 +4,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
 use super::random::{Purpose, draw, stream, tenth};
-use super::{Contents, Negatives, Pair, SplitError, Stage, Validation, strict};
+use super::{Contents, Negatives, Pair, SplitError, Stage, Validation, Whole, strict};
 use crate::graph::{Graph, NodeId};
 
 /// Pairs to choose on, and what may be trained on meanwhile.
@@ -31,7 +31,7 @@ impl ValidationSet {
 
 /// A tenth of the remaining links, rounded up as the authors did, but never a node's last one; where that leaves too
 /// few, as many as there are. And as many unlinked pairs of visible nodes.
-pub(super) fn edges(full: &Graph, remaining: &Stage, test: &[Pair], seed: u64) -> Result<ValidationSet, SplitError> {
+pub(super) fn edges(full: Whole<'_>, remaining: &Stage, test: &[Pair], seed: u64) -> Result<ValidationSet, SplitError> {
     let links = spare_links(&remaining.graph, &mut stream(seed, Purpose::ValidationLinks));
     let search = remaining.without(&links);
     let rng = &mut stream(seed, Purpose::ValidationNegatives);
@@ -62,15 +62,25 @@ pub(super) fn with_as_many_negatives(
     negatives: &mut Negatives<'_>,
     rng: &mut impl Rng,
 ) -> Vec<Pair> {
-    let unlinked = negatives.among(&stage.visible_nodes(), links.len(), rng);
+    let unlinked = negatives.as_many_as(&links, &stage.visible_nodes(), rng);
     links.into_iter().chain(unlinked).collect()
 }
 
 /// A tenth of the visible nodes is hidden as well, and their links to seen nodes and to one another are asked for; a negative
 /// to each keeps the new node, and no pair has a test node.
-pub(super) fn nodes(full: &Graph, remaining: &Stage, test: &[Pair], seed: u64) -> Result<ValidationSet, SplitError> {
+pub(super) fn nodes(full: Whole<'_>, remaining: &Stage, test: &[Pair], seed: u64) -> Result<ValidationSet, SplitError> {
     let visible = remaining.visible_nodes();
-    let mut new = draw(&visible, tenth(visible.len()), &mut stream(seed, Purpose::ValidationNodes));
+    let new = draw(&visible, tenth(visible.len()), &mut stream(seed, Purpose::ValidationNodes));
+    hiding(full, remaining, test, (new, seed))
+}
+
+/// The same for given nodes.
+pub(super) fn hiding(
+    full: Whole<'_>,
+    remaining: &Stage,
+    test: &[Pair],
+    (mut new, seed): (Vec<NodeId>, u64),
+) -> Result<ValidationSet, SplitError> {
     new.sort_unstable();
     let search = remaining.hiding(&new);
     let pool = strict::seen_and(&search.graph, &new);

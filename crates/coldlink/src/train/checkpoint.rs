@@ -10,7 +10,7 @@ use super::fit::Progress;
 use super::{Fit, Phase, TrainError, Validated};
 use crate::graph::{Attributes, Graph};
 use crate::kernel::{Chunk, Matrix};
-use crate::model::{Archive, ArchiveWriter, Deal, Features};
+use crate::model::{Archive, ArchiveWriter, Deal};
 use crate::score::ScoreWeights;
 
 const KIND: &str = "checkpoint";
@@ -71,10 +71,10 @@ impl Checkpoints {
     }
 
     /// The run to go on with, if that was asked for.
-    pub(super) fn open(&self, fit: &Fit<'_>, features: &Features) -> Result<Option<Saved>, TrainError> {
+    pub(super) fn open(&self, fit: &Fit<'_>) -> Result<Option<Saved>, TrainError> {
         let path = self.path();
         match (path.exists(), self.resume) {
-            (true, true) => self.read(fit, features).map(Some),
+            (true, true) => self.read(fit).map(Some),
             (true, false) => Err(TrainError::Occupied { folder: self.folder.clone() }),
             (false, true) => Err(TrainError::NoCheckpoint { folder: self.folder.clone() }),
             (false, false) => {
@@ -116,7 +116,7 @@ impl Checkpoints {
         writer.write(&path, KIND, VERSION, &about).map_err(|source| TrainError::Write { path, source })
     }
 
-    fn read(&self, fit: &Fit<'_>, features: &Features) -> Result<Saved, TrainError> {
+    fn read(&self, fit: &Fit<'_>) -> Result<Saved, TrainError> {
         let path = self.path();
         let archive = Archive::open(&path, KIND, VERSION)?;
         let about: About = toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
@@ -130,8 +130,11 @@ impl Checkpoints {
         if about.data != fingerprint(fit) {
             return other("graph");
         }
-        let nodes = fit.split.search(fit.attributes).graph().nodes();
-        let mut model = Deal::shaped(nodes, features.width(), fit.config);
+        let view = match about.phase {
+            Phase::Search => fit.split.search(fit.attributes),
+            Phase::Refit => fit.split.final_view(fit.attributes),
+        };
+        let mut model = Deal::shaped(view.graph().nodes(), view.attributes().width(), fit.config);
         let mut best = about.best_kept.then(|| model.frozen());
         for (name, parameter) in model.parameters_mut() {
             parameter.weights = owned(archive.matrix(&name, parameter.weights.rows(), parameter.weights.columns())?);
@@ -165,6 +168,10 @@ pub(crate) fn fingerprint(fit: &Fit<'_>) -> String {
         add_graph(&mut hash, view.graph());
     }
     add_attributes(&mut hash, fit.attributes);
+    let final_view = fit.split.final_view(fit.attributes);
+    if final_view.preparation().is_some() {
+        add_attributes(&mut hash, final_view.attributes());
+    }
     for pair in fit.split.validation() {
         hash.update(bytemuck::bytes_of(&[pair.source, pair.target, u32::from(pair.linked)]));
     }

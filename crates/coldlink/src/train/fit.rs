@@ -7,7 +7,7 @@ use crate::evaluate::{Measures, MetricError, Scorer};
 use crate::graph::{Attributes, NodeId};
 use crate::model::{Deal, Embeddings, Features};
 use crate::score::{Evidence, LinkScorer, ScoreWeights, Side, TfIdfRows};
-use crate::split::{Pair, Split, TrainView};
+use crate::split::{Pair, Preparation, Split, TrainView};
 
 /// Steps between two looks at the observer.
 const STEPS_PER_LOOK: u64 = 25;
@@ -52,6 +52,8 @@ pub struct Fitted {
     pub model: Deal<f32>,
     /// Its attributes, scaled as it wants them.
     pub features: Features,
+    /// What was fitted to the attributes as they were loaded, where something was.
+    pub preparation: Option<Preparation>,
     /// How many steps it was trained for.
     pub steps: u64,
     /// All validations, in order.
@@ -150,8 +152,9 @@ impl Fit<'_> {
     /// The same for settings that were tried before on the same split: what the search would find is known then.
     pub fn run_after(&self, trial: Option<&Trial>, observer: &mut dyn Observer) -> Result<Fitted, TrainError> {
         self.config.check()?;
-        let features = Features::new(self.attributes, self.config.scaling);
-        let saved = self.checkpoints.map(|folder| folder.open(self, &features)).transpose()?.flatten();
+        let search = self.split.search(self.attributes);
+        let mut features = Features::new(search.attributes(), self.config.scaling);
+        let saved = self.checkpoints.map(|folder| folder.open(self)).transpose()?.flatten();
         let (mut progress, mut resumed) = match saved {
             Some(Saved { phase, step, model, progress }) => (progress, Some((phase, step, model))),
             None => (Progress::default(), None),
@@ -172,19 +175,23 @@ impl Fit<'_> {
         let model = match (self.split.refit(self.attributes), best) {
             (Some(view), _) => {
                 drop(searched);
+                if !std::ptr::eq(view.attributes(), search.attributes()) {
+                    features = Features::new(view.attributes(), self.config.scaling);
+                }
                 let state = resumed.map(|(_, step, model)| (step, model));
                 self.refit(view, &features, &progress, steps, state, observer)?
             }
             (None, Some(best)) => best,
             (None, None) => searched.ok_or(TrainError::Diverged { step: steps })?,
         };
-        Ok(Fitted { model, features, steps, history: progress.history, weights: progress.weights })
+        let preparation = self.split.final_view(self.attributes).preparation().cloned();
+        Ok(Fitted { model, features, preparation, steps, history: progress.history, weights: progress.weights })
     }
 
     /// Trains on the search view alone and tells how good the score is on the validation pairs that are chosen on.
     pub fn try_out(&self, observer: &mut dyn Observer) -> Result<Trial, TrainError> {
         self.config.check()?;
-        let features = Features::new(self.attributes, self.config.scaling);
+        let features = Features::new(self.split.search(self.attributes).attributes(), self.config.scaling);
         let (halves, mut progress) = (self.halves(), Progress::default());
         self.search(&features, &halves, &mut progress, None, observer)?;
         let best = progress.best().ok_or(TrainError::Diverged { step: self.config.steps })?;

@@ -82,7 +82,7 @@ pub struct Auto {
 pub fn auto(search: &Search<'_>, base: &Config, auto: &Auto, watcher: &mut dyn Watcher) -> Result<Chosen, TuneError> {
     let candidates = auto_candidates(base, &auto.fixed)?;
     let view = search.split.search(search.attributes);
-    let features = Features::new(search.attributes, base.scaling);
+    let features = Features::new(view.attributes(), base.scaling);
     let cost = |candidate: &Candidate| {
         let config = &candidate.config;
         estimated_seconds(config, &view, &features, config.steps)

@@ -1,0 +1,154 @@
+// The form of a new node, made from the columns of the model.
+
+import { byId, element } from "./element.js";
+
+let model;
+let fields = [];
+
+/** Builds the form for a model. */
+export function build(described) {
+  model = described;
+  const inputs = model.columns.map((column) =>
+    column.takes === "words" ? words(column)
+      : column.takes === "number" ? number(column)
+      : column.takes === "value" ? value(column)
+      : text(column.name, column.name, column.takes === "date" ? "2024-05-01" : ""));
+  if (!model.columns.length) inputs.push(attributes());
+  fields = [text(model.id, model.id, "the node's name, if it has one"), ...inputs];
+  byId("fields").replaceChildren(...fields.map((field) => field.element));
+}
+
+/** Puts values into all fields; what is not given becomes empty. */
+export function fill(node) {
+  fields.forEach((field) => field.set(node[field.key]));
+}
+
+/** The node, or nothing where a field is wrong; the first such gets the focus. */
+export function read() {
+  const node = {};
+  let wrong = null;
+  for (const field of fields) {
+    const { value, problem } = field.get();
+    show(field, problem);
+    if (problem) wrong ??= field;
+    else if (value !== null) node[field.key] = value;
+  }
+  wrong?.input.focus();
+  return wrong ? null : node;
+}
+
+/** Shows or hides what is wrong with a field. */
+export function show({ input, complaint }, problem) {
+  complaint.hidden = !problem;
+  complaint.textContent = problem ?? "";
+  input.setAttribute("aria-invalid", problem ? "true" : "false");
+}
+
+let made = 0;
+
+function field(key, label, kind, input, before = null) {
+  const id = `field-${++made}`;
+  input.id = id;
+  const complaint = element("p", { class: "problem", id: `${id}-problem`, hidden: true });
+  input.setAttribute("aria-describedby", complaint.id);
+  const named = element("label", { for: id }, label, kind ? element("span", { class: "kind" }, ` · ${kind}`) : "");
+  return { key, input, complaint, element: element("div", { class: "field" }, named, before, input, complaint) };
+}
+
+function text(key, label, placeholder = "") {
+  const input = element("input", { placeholder, spellcheck: "false" });
+  return {
+    ...field(key, label, "", input),
+    set: (value) => (input.value = value === undefined || value === null ? "" : [value].flat().join("|")),
+    get: () => ({ value: input.value.trim() || null }),
+  };
+}
+
+function number(column) {
+  const input = element("input", { inputmode: "decimal", placeholder: "unknown" });
+  return {
+    ...field(column.name, column.name, "a number", input),
+    set: (value) => (input.value = value ?? ""),
+    get: () => {
+      const text = input.value.trim().replace(",", ".");
+      if (!text) return { value: null };
+      const value = Number(text);
+      return Number.isFinite(value) ? { value } : { problem: `“${input.value.trim()}” is no number; leave it empty if it is not known` };
+    },
+  };
+}
+
+/** One of the values that the model knows, or another. */
+function value(column) {
+  const choice = element("datalist", { id: `values-${++made}` }, ...column.values.map((known) => element("option", { value: known })));
+  const made_field = text(column.name, column.name, "unknown");
+  made_field.input.setAttribute("list", choice.id);
+  made_field.element.append(choice);
+  return made_field;
+}
+
+/** Words as chips: Enter or a comma adds one, Backspace in an empty field takes the last. */
+function words(column) {
+  const known = column.values.length === column.known_values ? new Set(column.values) : null;
+  const choice = element("datalist", { id: `words-${++made}` }, ...column.values.map((value) => element("option", { value })));
+  const list = element("ul", { class: "chips", "aria-label": `${column.name} that are given` });
+  const input = element("input", { list: choice.id, placeholder: "a word, then Enter", spellcheck: "false" });
+  let given = [];
+  const draw = () => list.replaceChildren(...given.map(chip));
+  const remove = (word) => {
+    given = given.filter((other) => other !== word);
+    draw();
+    input.focus();
+  };
+  function chip(word) {
+    const unknown = known !== null && !known.has(word);
+    const button = element("button", { type: "button", "aria-label": `Remove ${word}`, onclick: () => remove(word) }, "×");
+    const hint = unknown ? "The model does not know this word" : undefined;
+    return element("li", { class: unknown ? "chip unknown" : "chip", title: hint }, element("span", {}, word), button);
+  }
+  const take = () => {
+    const fresh = input.value.split(/[|,]/).map((word) => word.trim()).filter((word) => word && !given.includes(word));
+    given.push(...new Set(fresh));
+    input.value = "";
+    draw();
+  };
+  input.addEventListener("keydown", (event) => {
+    if ((event.key === "Enter" && input.value.trim()) || event.key === ",") {
+      event.preventDefault();
+      take();
+    } else if (event.key === "Backspace" && !input.value && given.length) remove(given.at(-1));
+  });
+  input.addEventListener("change", take);
+  const made_field = field(column.name, column.name, "one or several", input, list);
+  made_field.element.append(choice);
+  return {
+    ...made_field,
+    set: (value) => {
+      given = value === undefined || value === null ? [] : [value].flat().map(String);
+      input.value = "";
+      draw();
+    },
+    get: () => {
+      take();
+      return { value: given.length ? given : null };
+    },
+  };
+}
+
+/** Attributes by number, for a model that knows no columns. */
+function attributes() {
+  const input = element("textarea", { placeholder: "17: 1\n23: 0.5", spellcheck: "false" });
+  return {
+    ...field("attributes", "attributes", "number: value, one a line", input),
+    set: (value) => (input.value = Object.entries(value ?? {}).map(([key, number]) => `${key}: ${number}`).join("\n")),
+    get: () => {
+      const value = {};
+      for (const line of input.value.split("\n").filter((line) => line.trim())) {
+        const match = line.match(/^\s*(\d+)\s*[:=\s]\s*([-+.\deE]+)\s*$/);
+        if (!match || !Number.isFinite(Number(match[2]))) return { problem: `“${line.trim()}” is not “number: value”` };
+        value[match[1]] = Number(match[2]);
+      }
+      return { value: Object.keys(value).length ? value : null };
+    },
+  };
+}

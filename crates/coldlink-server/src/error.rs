@@ -1,0 +1,150 @@
+//! The one shape of errors: a code for programs, a message and a hint for people.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use coldlink::load::LoadError;
+use coldlink::model::AddError;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Quoted input is cut to this many characters.
+const LONGEST_MESSAGE: usize = 400;
+
+/// What is wrong, for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// The body is no JSON.
+    BadJson,
+    /// A value is of the wrong type, or out of range.
+    BadValue,
+    /// The path or the query cannot be read.
+    BadPath,
+    /// A token is needed, or it is another one.
+    Unauthorized,
+    /// The request names another host than this one.
+    WrongHost,
+    /// The server was started to change nothing.
+    ReadOnly,
+    /// No node has that name.
+    UnknownNode,
+    /// There is nothing at that path.
+    UnknownPath,
+    /// The path knows other methods.
+    WrongMethod,
+    /// A node of that name is there already.
+    KnownNode,
+    /// The body, or the number of all links that are asked for, is beyond the limits.
+    TooLarge,
+    /// The body is announced as something else than JSON.
+    WrongMediaType,
+    /// Too many requests are waiting.
+    Overloaded,
+    /// It took longer than the time limit.
+    TooSlow,
+    /// A model with new nodes could not be written.
+    CannotSave,
+    /// A fault of the server.
+    Internal,
+}
+
+impl Code {
+    /// The status it is answered with.
+    pub fn status(self) -> StatusCode {
+        match self {
+            Code::BadJson | Code::BadValue | Code::BadPath => StatusCode::BAD_REQUEST,
+            Code::Unauthorized => StatusCode::UNAUTHORIZED,
+            Code::WrongHost | Code::ReadOnly => StatusCode::FORBIDDEN,
+            Code::UnknownNode | Code::UnknownPath => StatusCode::NOT_FOUND,
+            Code::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
+            Code::KnownNode => StatusCode::CONFLICT,
+            Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Code::WrongMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Code::Overloaded | Code::TooSlow => StatusCode::SERVICE_UNAVAILABLE,
+            Code::CannotSave | Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
+
+/// An answer that is an error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ApiError {
+    /// For programs.
+    pub code: Code,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+/// The body of every answer that is an error.
+#[derive(Serialize, ToSchema)]
+pub struct ErrorBody {
+    /// The error.
+    pub error: ApiError,
+}
+
+impl ApiError {
+    /// An error with what to do about it.
+    pub fn new(code: Code, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        let mut message = message.into();
+        if let Some((end, _)) = message.char_indices().nth(LONGEST_MESSAGE) {
+            message.truncate(end);
+            message.push('…');
+        }
+        ApiError { code, message, hint: hint.into() }
+    }
+
+    /// No node has that name.
+    pub fn unknown_node(name: &str) -> Self {
+        let hint = "GET /v1/nodes?prefix=… lists names; new nodes stand in `nodes` of the request";
+        ApiError::new(Code::UnknownNode, format!("there is no node `{name}`"), hint)
+    }
+
+    /// A fault of the server, of which the log has more.
+    pub fn internal() -> Self {
+        ApiError::new(
+            Code::Internal,
+            "the server failed on this request",
+            "the server's log says more; please report it",
+        )
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let code = self.code;
+        let mut response = (code.status(), Json(ErrorBody { error: self })).into_response();
+        let (name, value) = match code {
+            Code::Unauthorized => (header::WWW_AUTHENTICATE, "Bearer"),
+            Code::Overloaded | Code::TooSlow => (header::RETRY_AFTER, "1"),
+            _ => return response,
+        };
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+        response
+    }
+}
+
+/// New nodes that the library refuses.
+impl From<LoadError> for ApiError {
+    fn from(error: LoadError) -> Self {
+        let hint = error.hint().unwrap_or_else(|| "GET /v1/model describes the columns".to_owned());
+        let message = match &error {
+            LoadError::Line { line, problem, .. } => format!("node {line}: {problem}"),
+            LoadError::Table { problem, .. } => problem.to_string(),
+            other => other.to_string(),
+        };
+        ApiError::new(Code::BadValue, message, hint)
+    }
+}
+
+impl From<AddError> for ApiError {
+    fn from(error: AddError) -> Self {
+        let code = match error {
+            AddError::Known { .. } | AddError::Repeated { .. } => Code::KnownNode,
+            _ => Code::BadValue,
+        };
+        ApiError::new(code, error.to_string(), error.hint().unwrap_or_default())
+    }
+}

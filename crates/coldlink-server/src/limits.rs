@@ -1,0 +1,64 @@
+//! How much a request may ask for.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::error::{ApiError, Code};
+
+/// How much a request may ask for, and how many may wait.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Limits {
+    /// Bytes of a body.
+    pub body: usize,
+    /// New nodes in a request.
+    pub nodes: usize,
+    /// Links of one node.
+    pub k: usize,
+    /// Links of all nodes of a request together.
+    pub links: usize,
+    /// Links of a request that are explained.
+    pub explained: usize,
+    /// Pairs in a request.
+    pub pairs: usize,
+    /// Names of nodes in an answer.
+    pub names: usize,
+    /// Requests that are worked on or wait for it; one more is answered at once that there are too many.
+    pub waiting: usize,
+    /// Seconds for a request.
+    pub seconds: f64,
+}
+
+impl Default for Limits {
+    /// An answer within these stays below a few megabytes.
+    fn default() -> Self {
+        Limits {
+            body: 1 << 20,
+            nodes: 1_000,
+            k: 1_000,
+            links: 10_000,
+            explained: 1_000,
+            pairs: 10_000,
+            names: 1_000,
+            waiting: 128,
+            seconds: 10.0,
+        }
+    }
+}
+
+impl Limits {
+    /// The time for a request.
+    pub fn time(&self) -> Duration {
+        Duration::try_from_secs_f64(self.seconds).unwrap_or(Duration::MAX)
+    }
+}
+
+/// Whether a count is from 1 up to what is allowed.
+pub fn check_count(what: &str, count: usize, most: usize) -> Result<(), ApiError> {
+    if (1..=most).contains(&count) {
+        return Ok(());
+    }
+    let message = format!("`{what}` counts {count}, where 1 to {most} are allowed");
+    Err(ApiError::new(Code::BadValue, message, "GET /v1/model has the limits; ask for fewer, or in parts"))
+}

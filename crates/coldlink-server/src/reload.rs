@@ -1,0 +1,67 @@
+//! A new model file takes the place of the old one while requests go on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::served::{Identity, Served};
+use crate::state::Server;
+
+/// How often the file is looked at.
+const EVERY: Duration = Duration::from_secs(1);
+
+impl Server {
+    /// Looks at the model's file for ever, and takes over what is new in it. A file that cannot be used changes nothing.
+    pub async fn watch(self: Arc<Self>) {
+        let mut refused = None;
+        loop {
+            tokio::time::sleep(EVERY).await;
+            // A file that is being replaced is there in a moment.
+            let Ok(found) = Identity::of(&self.path) else { continue };
+            if found == self.current().identity || refused.as_ref() == Some(&found) {
+                continue;
+            }
+            let _changing = self.changing.lock().await;
+            let server = Arc::clone(&self);
+            let opened = tokio::task::spawn_blocking(move || server.reload()).await;
+            refused = if opened.unwrap_or(false) { None } else { Some(found) };
+        }
+    }
+
+    /// Opens the model's file once more; says whether its model is served now. The caller holds `changing`.
+    fn reload(&self) -> bool {
+        match self.pool.install(|| Served::open(&self.path)) {
+            Ok(served) => {
+                tracing::info!(
+                    fingerprint = served.fingerprint,
+                    nodes = served.model.summary.nodes,
+                    "a new model is served"
+                );
+                self.replace(served);
+                true
+            }
+            Err(error) => {
+                self.metrics.count_reload(false);
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "the new model file cannot be used; the old one stays"
+                );
+                false
+            }
+        }
+    }
+
+    /// What the file holds now, if it can be opened; else what is served. The caller holds `changing`.
+    pub(crate) fn newest(&self) -> Arc<Served> {
+        let current = self.current();
+        if Identity::of(&self.path).is_ok_and(|found| found != current.identity) {
+            self.reload();
+        }
+        self.current()
+    }
+
+    /// From now on requests see this model; those that have begun keep theirs.
+    pub(crate) fn replace(&self, served: Served) {
+        self.metrics.count_reload(true);
+        self.current.store(Arc::new(served));
+    }
+}

@@ -1,0 +1,157 @@
+//! New nodes as requests give them: objects with a key for each column of the model.
+
+use std::collections::BTreeSet;
+
+use coldlink::graph::{Attributes, Names};
+use coldlink::load::{NewNodes, Schema, Surprises, new_from_json_lines};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder};
+use utoipa::openapi::{RefOr, Schema as ApiSchema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::error::{ApiError, Code};
+use crate::limits::check_count;
+use crate::served::Served;
+
+/// Keys that are named when they are left out.
+const NAMED: usize = 5;
+
+/// A new node: its name, and a value for each column. For a model that knows columns by number only, `id` and `attributes`.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub struct Node(Map<String, Value>);
+
+impl PartialSchema for Node {
+    /// Any object; the document of a model says which keys.
+    fn schema() -> RefOr<ApiSchema> {
+        ObjectBuilder::new().additional_properties(Some(AdditionalProperties::FreeForm(true))).into()
+    }
+}
+
+impl ToSchema for Node {}
+
+/// New nodes that were understood.
+pub struct Given {
+    /// The nodes.
+    pub new: NewNodes,
+    /// What the user should know about them.
+    pub notes: Vec<String>,
+    /// Whether each was given a name.
+    pub named: Vec<bool>,
+}
+
+impl Given {
+    /// Reads the nodes of a request.
+    pub fn read(served: &Served, nodes: Vec<Node>, most: usize) -> Result<Self, ApiError> {
+        check_count("nodes", nodes.len(), most)?;
+        let mut unknown = BTreeSet::new();
+        let (new, named) = match &served.model.schema {
+            Some(schema) => by_column(schema, nodes, &mut unknown)?,
+            None => by_number(served.model.loaded_width(), nodes, &mut unknown)?,
+        };
+        let mut notes = new.notes();
+        notes.extend(left_out(&unknown));
+        notes.extend(without_attributes(&new.attributes));
+        Ok(Given { new, notes, named })
+    }
+}
+
+fn left_out(unknown: &BTreeSet<String>) -> Option<String> {
+    let names: Vec<String> = unknown.iter().take(NAMED).map(|key| format!("`{}`", short(key))).collect();
+    let more = if unknown.len() > NAMED { ", …" } else { "" };
+    let s = if unknown.len() == 1 { "" } else { "s" };
+    (!names.is_empty()).then(|| format!("left out key{s} that the model does not know: {}{more}", names.join(", ")))
+}
+
+fn without_attributes(attributes: &Attributes) -> Option<String> {
+    let empty = attributes.offsets().windows(2).filter(|pair| pair[0] == pair[1]).count();
+    let s = if empty == 1 { "" } else { "s" };
+    (empty > 0).then(|| format!("{empty} new node{s} without any attribute that the model knows"))
+}
+
+/// As rows of a table with the columns of the schema; a key that is missing is an empty cell.
+fn by_column(
+    schema: &Schema,
+    nodes: Vec<Node>,
+    unknown: &mut BTreeSet<String>,
+) -> Result<(NewNodes, Vec<bool>), ApiError> {
+    let mut lines = Vec::new();
+    let mut named = Vec::with_capacity(nodes.len());
+    for (place, Node(mut object)) in nodes.into_iter().enumerate() {
+        let name = name_of(&mut object, &schema.id, place)?;
+        named.push(!name.is_empty());
+        let mut row = Map::from_iter([(schema.id.clone(), Value::String(name))]);
+        for column in &schema.columns {
+            row.insert(column.name.clone(), object.remove(&column.name).unwrap_or(Value::Null));
+        }
+        unknown.extend(object.into_iter().map(|(key, _)| key));
+        serde_json::to_writer(&mut lines, &row).map_err(|_| ApiError::internal())?;
+        lines.push(b'\n');
+    }
+    Ok((new_from_json_lines(lines, schema, false)?, named))
+}
+
+/// Takes a node's name out of its object; empty where there is none.
+fn name_of(object: &mut Map<String, Value>, key: &str, place: usize) -> Result<String, ApiError> {
+    match object.remove(key) {
+        None | Some(Value::Null) => Ok(String::new()),
+        Some(Value::String(name)) => Ok(name.trim().to_owned()),
+        Some(Value::Number(number)) => Ok(number.to_string()),
+        Some(_) => Err(bad_node(place, format!("`{key}` is neither a text nor a number"), "a name is a text")),
+    }
+}
+
+fn bad_node(place: usize, problem: impl std::fmt::Display, hint: &str) -> ApiError {
+    ApiError::new(Code::BadValue, format!("node {}: {problem}", place + 1), hint)
+}
+
+/// As `{"id": …, "attributes": {"17": 1.0, …}}`, for a model that was trained on numbered columns.
+fn by_number(
+    width: usize,
+    nodes: Vec<Node>,
+    unknown: &mut BTreeSet<String>,
+) -> Result<(NewNodes, Vec<bool>), ApiError> {
+    let (mut rows, mut names, mut named) = (Vec::new(), Vec::new(), Vec::new());
+    for (place, Node(mut object)) in nodes.into_iter().enumerate() {
+        let name = name_of(&mut object, "id", place)?;
+        named.push(!name.is_empty());
+        names.push(if name.is_empty() { format!("new {}", place + 1) } else { name });
+        let attributes = match object.remove("attributes") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(attributes)) => attributes,
+            Some(_) => {
+                return Err(bad_node(place, "`attributes` is no object", "as {\"attributes\": {\"17\": 1.0}}"));
+            }
+        };
+        rows.push(numbered_row(width, attributes, place)?);
+        unknown.extend(object.into_iter().map(|(key, _)| key));
+    }
+    let attributes = Attributes::from_rows(width, &rows).map_err(|_| ApiError::internal())?;
+    Ok((NewNodes { names: Names::from_texts(names), attributes, surprises: Surprises::default() }, named))
+}
+
+fn numbered_row(width: usize, attributes: Map<String, Value>, place: usize) -> Result<Vec<(u32, f32)>, ApiError> {
+    let mut row = Vec::with_capacity(attributes.len());
+    for (key, value) in attributes {
+        let column = key.parse::<u32>().ok().filter(|&column| (column as usize) < width);
+        let column = column.ok_or_else(|| {
+            let problem = format!("there is no attribute `{}`", short(&key));
+            bad_node(place, problem, &format!("attributes are numbered from 0 to {}", width.saturating_sub(1)))
+        })?;
+        let number = value.as_f64().map(|number| number as f32).filter(|number| number.is_finite());
+        let number = number.ok_or_else(|| {
+            bad_node(place, format!("attribute {column} is no number that 32 bits can hold"), "give a number")
+        })?;
+        row.push((column, number));
+    }
+    row.sort_by_key(|entry| entry.0);
+    row.dedup_by_key(|entry| entry.0);
+    row.retain(|entry| entry.1 != 0.0);
+    Ok(row)
+}
+
+/// Enough of a key to recognise it.
+fn short(key: &str) -> String {
+    key.chars().take(60).collect()
+}

@@ -1,0 +1,106 @@
+//! A small trained model behind the whole service, asked without a network.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode, header};
+use coldlink::Config;
+use coldlink::load::{LoadOptions, load};
+use coldlink::model::Model;
+use coldlink::split::Split;
+use coldlink::train::{Fit, Silent};
+use coldlink_server::{Options, Server, app};
+use http_body_util::BodyExt;
+use serde_json::Value;
+use tempfile::TempDir;
+use tower::ServiceExt;
+
+/// Three topics of a hundred papers; a paper cites others of its topic.
+pub fn train(folder: &Path, seed: u64) -> Model {
+    let words = ["graph|link|node|edge", "soup|bread|salt|oven", "star|orbit|moon|comet"];
+    let (mut nodes, mut edges) = ("id,words,pages\n".to_owned(), "source,target\n".to_owned());
+    for paper in 0..300 {
+        let some: Vec<&str> = words[paper % 3].split('|').cycle().skip(paper % 4).take(3).collect();
+        writeln!(nodes, "p{paper},{},{}", some.join("|"), paper % 2).unwrap();
+        for step in [1, 2, 5] {
+            writeln!(edges, "p{paper},p{}", (paper + 3 * step) % 300).unwrap();
+        }
+    }
+    fs::write(folder.join("nodes.csv"), nodes).unwrap();
+    fs::write(folder.join("edges.csv"), edges).unwrap();
+    let dataset = load(folder, &LoadOptions::default()).unwrap();
+    let settings = ["width=16", "steps=60", "validate_every=20", "batch=64"];
+    let config = settings.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap());
+    let attributes = &dataset.attributes;
+    let split = Split::for_training(&dataset.graph, attributes, config.validation, seed).unwrap();
+    let fit = Fit { split: &split, attributes, config: &config, seed, checkpoints: None };
+    Model::new(&dataset, &fit.run(&mut Silent).unwrap(), &config, "default", seed)
+}
+
+/// A service in a folder of its own.
+pub struct Service {
+    pub folder: TempDir,
+    pub server: Arc<Server>,
+    pub app: Router,
+}
+
+/// What was answered.
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub text: String,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    /// The code of an error, which must have a message and a hint too.
+    pub fn code(&self) -> String {
+        let json = self.json();
+        for part in ["message", "hint"] {
+            assert!(json["error"][part].as_str().is_some_and(|text| !text.is_empty()), "{json}");
+        }
+        json["error"]["code"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Service {
+    pub fn new(options: Options) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        train(folder.path(), 1).save(&folder.path().join("model")).unwrap();
+        Service::of(folder, options)
+    }
+
+    /// Of the file `model` in a folder.
+    pub fn of(folder: TempDir, options: Options) -> Self {
+        let server = Server::open(&folder.path().join("model"), options).unwrap();
+        Service { app: app(Arc::clone(&server)), server, folder }
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("model")
+    }
+
+    pub async fn send(&self, request: Request<Body>) -> Answer {
+        let response = self.app.clone().oneshot(request).await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        let bytes = response.into_body().collect().await.unwrap().to_bytes();
+        Answer { status, headers, text: String::from_utf8(bytes.to_vec()).unwrap() }
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(Request::get(path).body(Body::empty()).unwrap()).await
+    }
+
+    pub async fn post(&self, path: &str, body: impl ToString) -> Answer {
+        let request = Request::post(path).header(header::CONTENT_TYPE, "application/json");
+        self.send(request.body(Body::from(body.to_string())).unwrap()).await
+    }
+}

@@ -1,0 +1,443 @@
+//! The whole service on a small model, as programs ask it.
+
+mod common;
+
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode, header};
+use coldlink_server::{Limits, Options, Token};
+use common::{Service, train};
+use serde_json::{Value, json};
+
+/// Services are small; one for each test keeps them apart.
+fn service() -> Service {
+    Service::new(Options::default())
+}
+
+fn soup() -> Value {
+    json!({"id": "fresh", "words": ["soup", "salt"], "pages": 1})
+}
+
+#[tokio::test]
+async fn links_of_new_nodes_are_of_their_topic() {
+    let service = service();
+    let star = json!({"id": "other", "words": "star|moon"});
+    let answer = service.post("/v1/links", json!({"nodes": [soup(), star], "k": 5})).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    let answer = answer.json();
+    assert_eq!(answer["notes"], json!([]));
+    for (node, topic) in [(0, 1), (1, 2)] {
+        let found = &answer["links"][node];
+        assert_eq!(found["node"], ["fresh", "other"][node]);
+        let links = found["links"].as_array().unwrap();
+        assert_eq!(links.len(), 5);
+        for (place, link) in links.iter().enumerate() {
+            let paper: usize = link["name"].as_str().unwrap()[1..].parse().unwrap();
+            assert_eq!((paper % 3, &link["rank"], &link["seen"]), (topic, &json!(place + 1), &json!(true)));
+            assert!(link["because"].is_null() && link["probability"].as_f64().is_some_and(|p| p > 0.0 && p < 1.0));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_score_is_the_sum_of_its_reasons() {
+    let service = service();
+    let answer =
+        service.post("/v1/links", json!({"nodes": [soup()], "k": 3, "explain": true, "map": true})).await.json();
+    let found = &answer["links"][0];
+    assert_eq!(found["most_similar"].as_array().unwrap().len(), 5);
+    assert_eq!(found["place"].as_array().unwrap().len(), 2);
+    assert!(found["between"].is_array());
+    for link in found["links"].as_array().unwrap() {
+        let because = &link["because"];
+        let parts = because["attributes"].as_array().unwrap().iter().map(|part| part["adds"].as_f64().unwrap());
+        let others = ["other_attributes", "similar", "popular", "rest"].map(|part| because[part].as_f64().unwrap());
+        let sum: f64 = parts.sum::<f64>() + others.iter().sum::<f64>();
+        assert!((sum - link["score"].as_f64().unwrap()).abs() < 1e-3, "{link}");
+    }
+}
+
+#[tokio::test]
+async fn links_are_looked_for_where_it_is_asked() {
+    let service = service();
+    let nodes = json!([soup(), {"id": "second", "words": ["soup"]}]);
+    let ask = |more: Value| {
+        let mut request = json!({"nodes": nodes, "k": 3});
+        request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        service.post("/v1/links", request)
+    };
+    let new = ask(json!({"among": "new"})).await.json();
+    assert_eq!(new["links"][0]["links"][0]["name"], "second");
+    assert_eq!(new["links"][0]["links"][0]["seen"], false);
+    let usual = ask(json!({})).await.json();
+    let best = usual["links"][0]["links"][0]["name"].clone();
+    let without = ask(json!({"exclude": [best, "nobody"]})).await.json();
+    assert_ne!(without["links"][0]["links"][0]["name"], best);
+    assert_eq!(without["notes"], json!(["1 name of `exclude` belongs to no node"]));
+}
+
+#[tokio::test]
+async fn pairs_score_as_the_ranking_does() {
+    let service = service();
+    let found = service.post("/v1/links", json!({"nodes": [soup()], "k": 1})).await.json();
+    let link = &found["links"][0]["links"][0];
+    let pairs = json!([{"new": "fresh", "seen": link["name"]}, {"new": "fresh", "other_new": "fresh"}]);
+    let scored = service.post("/v1/score", json!({"nodes": [soup()], "pairs": pairs})).await.json();
+    let score = &scored["scores"][0];
+    assert!((score["score"].as_f64().unwrap() - link["score"].as_f64().unwrap()).abs() < 1e-4);
+    assert_eq!(score["pair"], pairs[0]);
+    for unknown in [json!({"new": "fresh", "seen": "nobody"}), json!({"new": "nobody", "seen": "p1"})] {
+        let answer = service.post("/v1/score", json!({"nodes": [soup()], "pairs": [unknown]})).await;
+        assert_eq!((answer.status, answer.code().as_str()), (StatusCode::NOT_FOUND, "unknown_node"));
+    }
+}
+
+#[tokio::test]
+async fn vectors_have_the_width_of_the_model() {
+    let answer = service().post("/v1/embed", json!({"nodes": [soup(), {}]})).await.json();
+    assert_eq!((&answer["width"], &answer["embeddings"][1]["node"]), (&json!(16), &json!("new 2")));
+    assert_eq!(answer["embeddings"][0]["embedding"].as_array().unwrap().len(), 16);
+}
+
+#[tokio::test]
+async fn nodes_are_found_by_name_and_by_its_beginning() {
+    let service = service();
+    let found = service.get("/v1/nodes?prefix=p29&limit=3").await.json();
+    let names: Vec<_> = found["nodes"].as_array().unwrap().iter().map(|node| node["name"].clone()).collect();
+    assert_eq!(names, ["p29", "p290", "p291"]);
+    let node = service.get("/v1/nodes/p29").await.json();
+    assert_eq!((&node["name"], &node["links"], &node["seen"]), (&json!("p29"), &json!(6), &json!(true)));
+    assert!(node["neighbors"].as_array().unwrap().contains(&json!("p32")));
+    assert_eq!(node["most_similar"].as_array().unwrap().len(), 10);
+    let nobody = service.get("/v1/nodes/no%2Fbody").await;
+    assert_eq!((nobody.status, nobody.code().as_str()), (StatusCode::NOT_FOUND, "unknown_node"));
+    assert!(nobody.text.contains("no/body"));
+    assert_eq!(service.get("/v1/nodes?limit=x").await.code(), "bad_path");
+    assert_eq!(service.get("/v1/nodes/%ff").await.code(), "bad_path");
+}
+
+#[tokio::test]
+async fn added_nodes_are_found_and_stay() {
+    let service = service();
+    let added = service.post("/v1/nodes", json!({"nodes": [soup()]})).await;
+    assert_eq!(added.status, StatusCode::CREATED, "{}", added.text);
+    assert_eq!(added.json(), json!({"added": ["fresh"], "nodes": 301, "notes": []}));
+    assert_eq!(service.get("/v1/nodes/fresh").await.json()["links"], 0);
+    let twin = json!({"nodes": [{"id": "twin", "words": ["soup", "salt"], "pages": 1}], "k": 301});
+    assert!(service.post("/v1/links", twin).await.text.contains("\"fresh\""));
+    let again = service.post("/v1/nodes", json!({"nodes": [soup()]})).await;
+    assert_eq!((again.status, again.code().as_str()), (StatusCode::CONFLICT, "known_node"));
+    let nameless = service.post("/v1/nodes", json!({"nodes": [{"words": "soup"}]})).await;
+    assert_eq!(nameless.code(), "bad_value");
+    let Service { folder, .. } = service;
+    let reopened = Service::of(folder, Options { read_only: true, ..Options::default() });
+    assert_eq!(reopened.get("/v1/nodes/fresh").await.status, StatusCode::OK);
+    let refused = reopened.post("/v1/nodes", json!({"nodes": [{"id": "x"}]})).await;
+    assert_eq!((refused.status, refused.code().as_str()), (StatusCode::FORBIDDEN, "read_only"));
+}
+
+#[tokio::test]
+async fn nodes_added_at_once_are_all_there() {
+    let service = Arc::new(service());
+    let adding = (0..8).map(|number| {
+        let service = Arc::clone(&service);
+        tokio::spawn(async move {
+            service.post("/v1/nodes", json!({"nodes": [{"id": format!("new{number}")}]})).await.status
+        })
+    });
+    for added in adding.collect::<Vec<_>>() {
+        assert_eq!(added.await.unwrap(), StatusCode::CREATED);
+    }
+    assert_eq!(service.get("/v1/model").await.json()["summary"]["nodes"], 308);
+}
+
+#[tokio::test]
+async fn the_model_describes_a_form_and_an_example_that_works() {
+    let service = service();
+    let model = service.get("/v1/model").await.json();
+    assert_eq!((&model["id"], &model["summary"]["nodes"]), (&json!("id"), &json!(300)));
+    let columns = model["columns"].as_array().unwrap();
+    assert_eq!((&columns[0]["name"], &columns[0]["takes"]), (&json!("words"), &json!("words")));
+    assert_eq!(columns[0]["values"].as_array().unwrap().len(), 12);
+    assert_eq!((&columns[1]["name"], &columns[1]["takes"]), (&json!("pages"), &json!("number")));
+    let answer = service.post("/v1/links", json!({"nodes": [model["example"]]})).await;
+    assert_eq!((answer.status, &answer.json()["notes"]), (StatusCode::OK, &json!([])));
+}
+
+#[tokio::test]
+async fn the_document_has_the_columns_of_the_model() {
+    let service = service();
+    let document = service.get("/openapi.json").await.json();
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
+    let node = &document["components"]["schemas"]["Node"]["properties"];
+    assert!(node["words"].is_object() && node["pages"]["type"] == json!(["number", "null"]), "{node}");
+    for path in [
+        "/v1/links",
+        "/v1/score",
+        "/v1/embed",
+        "/v1/nodes",
+        "/v1/nodes/{name}",
+        "/v1/map",
+        "/v1/model",
+        "/healthz",
+        "/metrics",
+    ] {
+        assert!(document["paths"][path].is_object(), "{path}");
+    }
+    for (path, request) in [("/v1/links", "LinksRequest"), ("/v1/score", "ScoreRequest"), ("/v1/embed", "EmbedRequest")]
+    {
+        let example = &document["components"]["schemas"][request]["examples"][0];
+        assert_eq!(service.post(path, example).await.status, StatusCode::OK, "{example}");
+    }
+    assert_eq!(document["paths"]["/v1/nodes"]["get"]["parameters"][1]["schema"]["maximum"], 1000);
+    assert_eq!(document["components"]["schemas"]["LinksRequest"]["properties"]["k"]["maximum"], 1000);
+}
+
+#[tokio::test]
+async fn the_map_shows_all_nodes_of_a_small_model() {
+    let service = service();
+    let map = service.get("/v1/map").await.json();
+    assert_eq!((map["nodes"].as_u64(), map["points"].as_array().unwrap().len()), (Some(300), 300));
+    assert_eq!(service.get("/v1/nodes/p7").await.json()["place"], map["points"][7]["place"]);
+}
+
+#[tokio::test]
+async fn what_is_wrong_has_a_code_a_message_and_a_hint() {
+    let service = service();
+    let check = async |body: &str, status: u16, code: &str| {
+        let answer = service.post("/v1/links", body).await;
+        assert_eq!((answer.status.as_u16(), answer.code().as_str()), (status, code), "{body:.100}: {}", answer.text);
+        assert!(answer.text.len() < 2_000, "{}", answer.text);
+    };
+    check("", 400, "bad_json").await;
+    check("{", 400, "bad_json").await;
+    check("[]", 400, "bad_value").await;
+    check("null", 400, "bad_value").await;
+    check("\u{feff}{}", 400, "bad_json").await;
+    check(&format!("{{\"nodes\": [{{\"words\": {}", "[".repeat(100_000)), 400, "bad_json").await;
+    check("{}", 400, "bad_value").await;
+    check(r#"{"nodes": []}"#, 400, "bad_value").await;
+    check(r#"{"nodes": {}}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [7]}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{}], "k": 0}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{}], "k": -1}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{}], "k": 1.5}"#, 400, "bad_value").await;
+    assert_eq!(service.post("/v1/links", r#"{"nodes": [{}], "k": 2.0}"#).await.status, StatusCode::OK);
+    check(r#"{"nodes": [{}], "k": 1e999}"#, 400, "bad_json").await;
+    check(r#"{"nodes": [{}], "k": 1001}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{}], "k": 18446744073709551615}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{}], "explian": true}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{}], "among": "old"}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{}], "popularity": 2}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{}], "base_rate": 0}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{"id": ["a"]}]}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{"pages": "many"}]}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{"pages": 1e300}]}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{"words": {"a": 1}}]}"#, 400, "bad_value").await;
+    check(&json!({"nodes": [{"words": "x".repeat(2_000_000)}]}).to_string(), 413, "too_large").await;
+    check(&json!({"nodes": vec![json!({}); 1001]}).to_string(), 400, "bad_value").await;
+    check(&json!({"nodes": vec![json!({}); 1000], "k": 11}).to_string(), 413, "too_large").await;
+    check(&json!({"nodes": vec![json!({}); 101], "explain": true}).to_string(), 413, "too_large").await;
+}
+
+#[tokio::test]
+async fn numbers_that_are_too_large_are_refused_or_scored_but_never_infinite() {
+    let service = service();
+    for pages in ["3.4e38", "-3.4e38", "1e-45", "1e30"] {
+        let answer =
+            service.post("/v1/links", format!(r#"{{"nodes": [{{"pages": {pages}}}], "k": 3, "explain": true}}"#)).await;
+        match answer.status {
+            StatusCode::OK => assert!(!answer.text.contains("null"), "{}", answer.text),
+            _ => assert_eq!(answer.code(), "bad_value", "{}", answer.text),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_left_out_is_told() {
+    let node = json!({"id": "odd", "words": ["soup", "quark"], "title": "x", "colour": {"deep": [1]}});
+    let answer = service().post("/v1/links", json!({"nodes": [node, {}]})).await.json();
+    let notes = answer["notes"].to_string();
+    assert!(
+        notes.contains("1 value") && notes.contains("`colour`, `title`") && notes.contains("1 new node without"),
+        "{notes}"
+    );
+}
+
+#[tokio::test]
+async fn other_paths_methods_and_kinds_are_refused_in_the_same_shape() {
+    let service = service();
+    let nothing = service.get("/v2/links").await;
+    assert_eq!((nothing.status, nothing.code().as_str()), (StatusCode::NOT_FOUND, "unknown_path"));
+    assert_eq!(service.get("/page/secret.js").await.code(), "unknown_path");
+    let method = service.get("/v1/links").await;
+    assert_eq!((method.status, method.code().as_str()), (StatusCode::METHOD_NOT_ALLOWED, "wrong_method"));
+    assert_eq!(method.headers[header::ALLOW], "POST");
+    let delete = service.send(Request::delete("/v1/nodes").body(Body::empty()).unwrap()).await;
+    assert_eq!((delete.status, delete.code().as_str()), (StatusCode::METHOD_NOT_ALLOWED, "wrong_method"));
+    let plain = Request::post("/v1/links").header(header::CONTENT_TYPE, "text/plain").body(Body::from("{}")).unwrap();
+    let plain = service.send(plain).await;
+    assert_eq!((plain.status, plain.code().as_str()), (StatusCode::UNSUPPORTED_MEDIA_TYPE, "wrong_media_type"));
+}
+
+#[tokio::test]
+async fn a_token_is_asked_for_where_there_is_one() {
+    let token = Some(Token::new("0123456789abcdef").unwrap());
+    let service = Service::new(Options { token, ..Options::default() });
+    let with = |word: &str| {
+        let request = Request::get("/v1/model").header(header::AUTHORIZATION, word).body(Body::empty()).unwrap();
+        service.send(request)
+    };
+    assert_eq!(with("Bearer 0123456789abcdef").await.status, StatusCode::OK);
+    for wrong in ["Bearer 0123456789abcdeg", "Bearer", "Basic 0123456789abcdef", "Bearer \u{e9}"] {
+        let refused = with(wrong).await;
+        assert_eq!((refused.status, refused.code().as_str()), (StatusCode::UNAUTHORIZED, "unauthorized"));
+        assert_eq!(refused.headers[header::WWW_AUTHENTICATE], "Bearer");
+    }
+    for closed in ["/v1/nodes", "/metrics", "/openapi.json", "/v1/map"] {
+        assert_eq!(service.get(closed).await.status, StatusCode::UNAUTHORIZED, "{closed}");
+    }
+    for open in ["/", "/healthz", "/page/page.js"] {
+        assert_eq!(service.get(open).await.status, StatusCode::OK, "{open}");
+    }
+}
+
+#[tokio::test]
+async fn names_that_lead_here_from_elsewhere_are_refused_without_a_token() {
+    let service = service();
+    let request = Request::get("/v1/model").header(header::HOST, "evil.example").body(Body::empty()).unwrap();
+    assert_eq!(service.send(request).await.code(), "wrong_host");
+    let request = Request::get("/v1/model").header(header::HOST, "localhost:8077").body(Body::empty()).unwrap();
+    assert_eq!(service.send(request).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn too_many_requests_and_too_long_ones_are_answered_at_once() {
+    let limits = Limits { waiting: 0, ..Limits::default() };
+    let full = Service::new(Options { limits, ..Options::default() });
+    let answer = full.post("/v1/links", json!({"nodes": [soup()]})).await;
+    assert_eq!((answer.status, answer.code().as_str()), (StatusCode::SERVICE_UNAVAILABLE, "overloaded"));
+    assert_eq!(answer.headers[header::RETRY_AFTER], "1");
+    assert_eq!(full.get("/healthz").await.status, StatusCode::OK);
+    let limits = Limits { seconds: 1e-9, ..Limits::default() };
+    let Service { folder, .. } = full;
+    let slow = Service::of(folder, Options { limits, ..Options::default() });
+    let answer = slow.post("/v1/links", json!({"nodes": [soup()]})).await;
+    assert_eq!((answer.status, answer.code().as_str()), (StatusCode::SERVICE_UNAVAILABLE, "too_slow"));
+}
+
+#[tokio::test]
+async fn the_page_brings_all_it_needs() {
+    let service = service();
+    let page = service.get("/").await;
+    assert!(page.headers[header::CONTENT_TYPE].to_str().unwrap().starts_with("text/html"));
+    let policy = page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
+    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+    let local = |start: &str| page.text.matches(start).count();
+    assert_eq!(local("src=\"http") + local("href=\"http") + local("style=\"") + local("<style"), 0);
+    for file in [
+        "page.js",
+        "style.css",
+        "icon.svg",
+        "api.js",
+        "form.js",
+        "map.js",
+        "near.js",
+        "results.js",
+        "node.js",
+        "element.js",
+    ] {
+        let answer = service.get(&format!("/page/{file}")).await;
+        assert_eq!(answer.status, StatusCode::OK, "{file}");
+        assert_eq!(answer.headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
+    }
+}
+
+#[tokio::test]
+async fn requests_are_counted() {
+    let service = service();
+    service.get("/v1/nodes/p1").await;
+    service.get("/nowhere").await;
+    service.get("/nowhere/else").await;
+    let metrics = service.get("/metrics").await;
+    assert!(metrics.headers[header::CONTENT_TYPE].to_str().unwrap().starts_with("text/plain; version=0.0.4"));
+    for line in [
+        "coldlink_model_nodes 300",
+        "coldlink_request_seconds_count{method=\"GET\",path=\"/v1/nodes/{name}\",status=\"200\"} 1",
+        "coldlink_request_seconds_count{method=\"GET\",path=\"other\",status=\"404\"} 2",
+    ] {
+        assert!(metrics.text.contains(line), "{line}\n{}", metrics.text);
+    }
+}
+
+#[tokio::test]
+async fn a_new_file_is_served_and_a_broken_one_is_not() {
+    let service = service();
+    let watching = tokio::spawn(Arc::clone(&service.server).watch());
+    let first = service.server.current().fingerprint.clone();
+    let held = service.server.current();
+    train(service.folder.path(), 2).save(&service.path()).unwrap();
+    let fingerprint = async || {
+        for _ in 0..100 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            if service.server.current().fingerprint != first {
+                break;
+            }
+        }
+        service.server.current().fingerprint.clone()
+    };
+    let second = fingerprint().await;
+    assert_ne!(second, first);
+    assert_eq!(held.fingerprint, first, "a request that has begun keeps its model");
+    fs::write(service.path(), b"no model, and written in the place of the other").unwrap();
+    tokio::time::sleep(Duration::from_millis(2_200)).await;
+    assert_eq!(service.server.current().fingerprint, second);
+    let answer = service.post("/v1/links", json!({"nodes": [soup()]})).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    watching.abort();
+}
+
+#[tokio::test]
+async fn no_request_is_dropped_while_models_change() {
+    let service = Arc::new(service());
+    let watching = tokio::spawn(Arc::clone(&service.server).watch());
+    let first = service.server.current().fingerprint.clone();
+    let asking = (0..4).map(|_| {
+        let (service, first) = (Arc::clone(&service), first.clone());
+        tokio::spawn(async move {
+            let mut answered = 0;
+            while service.server.current().fingerprint == first || answered < 20 {
+                assert_eq!(service.post("/v1/links", json!({"nodes": [soup()]})).await.status, StatusCode::OK);
+                answered += 1;
+            }
+        })
+    });
+    let asking: Vec<_> = asking.collect();
+    train(service.folder.path(), 2).save(&service.path()).unwrap();
+    for task in asking {
+        task.await.unwrap();
+    }
+    watching.abort();
+}
+
+#[tokio::test]
+async fn a_model_without_columns_takes_attributes_by_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut model = train(folder.path(), 1);
+    model.schema = None;
+    model.save(&folder.path().join("model")).unwrap();
+    let service = Service::of(folder, Options::default());
+    let node = json!({"id": "x", "attributes": {"0": 1.0, "3": 0.5, "5": 0}});
+    let found = service.post("/v1/links", json!({"nodes": [node], "explain": true})).await;
+    assert_eq!(found.status, StatusCode::OK, "{}", found.text);
+    assert!(found.text.contains("attribute 3"), "{}", found.text);
+    for wrong in [json!({"13": 1}), json!({"x": 1}), json!({"0": "1"}), json!({"0": 1e300}), json!([1])] {
+        let answer = service.post("/v1/links", json!({"nodes": [{"attributes": wrong}]})).await;
+        assert_eq!(answer.code(), "bad_value", "{}", answer.text);
+    }
+    let example = service.get("/v1/model").await.json()["example"].clone();
+    assert_eq!(service.post("/v1/links", json!({"nodes": [example]})).await.status, StatusCode::OK);
+}

@@ -1,0 +1,79 @@
+//! The index of a model: a file beside it, from which links of new nodes are found without looking at every node.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::Hnsw;
+use crate::model::{Archive, ArchiveWriter, FileError, FileProblem};
+
+const KIND: &str = "index";
+const VERSION: u32 = 1;
+
+/// How many nodes are looked at for one new node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effort {
+    /// The best by the dense part of the score.
+    pub dense: usize,
+    /// The best by words in common and by walks.
+    pub sparse: usize,
+    /// Similar nodes among which the starts of its walk are looked for.
+    pub similar: usize,
+}
+
+/// What an index is, and how good.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AboutIndex {
+    /// A checksum of what it was made from, in hexadecimal digits.
+    pub of: String,
+    /// The first so many nodes of the model are in it.
+    pub nodes: usize,
+    /// Of the ten best links by scoring every node, the share that is found through the index.
+    pub recall: f64,
+    /// Over so many nodes, each held as if it were new.
+    pub sample: usize,
+    /// With which effort.
+    pub effort: Effort,
+}
+
+/// Finds nodes that may be linked to a new one: the best by the dense part of the score, and those most like it, where walks start.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkIndex {
+    /// What it is.
+    pub about: AboutIndex,
+    pub(crate) dense: Hnsw,
+    /// None where the score has no walks.
+    pub(crate) similar: Option<Hnsw>,
+}
+
+impl LinkIndex {
+    /// Where the index of a model lies: `papers.model.index` beside `papers.model`.
+    pub fn path_of(model: &Path) -> PathBuf {
+        let mut path = OsString::from(model);
+        path.push(".index");
+        path.into()
+    }
+
+    /// Writes it, whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<(), FileError> {
+        let error = |error| FileError { path: path.to_owned(), problem: FileProblem::Write(error) };
+        let about = toml::to_string(&self.about).map_err(|problem| error(std::io::Error::other(problem)))?;
+        let mut writer = ArchiveWriter::default();
+        self.dense.write("dense", &mut writer);
+        if let Some(similar) = &self.similar {
+            similar.write("similar", &mut writer);
+        }
+        writer.write(path, KIND, VERSION, &about).map_err(error)
+    }
+
+    /// Opens it by memory map, for embeddings of `width` numbers.
+    pub fn open(path: &Path, width: usize) -> Result<Self, FileError> {
+        let archive = Archive::open(path, KIND, VERSION)?;
+        let about: AboutIndex =
+            toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
+        let read = |prefix| Hnsw::read(&archive, prefix, width, about.nodes);
+        let similar = archive.has("similar.nodes").then(|| read("similar")).transpose()?;
+        Ok(LinkIndex { dense: read("dense")?, similar, about })
+    }
+}

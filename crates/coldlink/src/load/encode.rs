@@ -1,0 +1,416 @@
+//! From rows of cells to rows of attributes, while the values of columns are being collected or when they are known.
+//!
+//! While a table is first read, every value that is met gets the next free number; when all are known, columns are put
+//! in their order and values in theirs. So the text of a table is never held, and is encoded in one reading.
+
+use std::collections::HashMap;
+
+use csv::StringRecord;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::cells;
+use super::columns::{ColumnKind, Columns, WordWeights};
+use super::error::{LineProblem, LoadError};
+use super::rows::Rows;
+use super::schema::{Column, Schema, Values};
+use super::surprises::Surprises;
+use super::{times, words};
+
+/// Different words that are listed at most, before a vocabulary is chosen among them.
+const MOST_WORDS: usize = 1 << 20;
+
+/// Rows of attributes that grow.
+#[derive(Default)]
+pub(super) struct Encoded {
+    pub offsets: Vec<u64>,
+    pub columns: Vec<u32>,
+    pub values: Vec<f32>,
+    pub surprises: Surprises,
+}
+
+/// Encodes rows of one table.
+pub(super) struct Encoder<'a> {
+    readers: Vec<Reader<'a>>,
+    /// The next free number, while values are collected.
+    next: u32,
+    out: Encoded,
+    entries: Vec<(u32, f32)>,
+    strict: bool,
+}
+
+/// Reads the cells of one column.
+struct Reader<'a> {
+    name: String,
+    kind: ColumnKind,
+    /// Its cell in a row; none where the table does not have the column.
+    place: Option<usize>,
+    lookup: Lookup<'a>,
+    /// Whether a missing value is an attribute of its own.
+    tells_missing: bool,
+}
+
+/// From what a cell says to numbers of attributes.
+enum Lookup<'a> {
+    /// Nothing is made of it.
+    Nothing,
+    /// So many numbers from this one on.
+    Fixed(u32),
+    /// As many as the first list has; from this number on, once it is known.
+    List(Option<(u32, usize)>),
+    /// Values that are being collected, with the most that there may be before they are hashed.
+    Growing { numbers: HashMap<Box<str>, u32>, most: usize, buckets: u32 },
+    /// Too many values were collected: those so far, and where the buckets begin.
+    Spilled { collected: HashMap<Box<str>, u32>, first: u32, buckets: u32 },
+    /// Values that are known, sorted, with the number of the first; others count as the last number, where there is one for them.
+    Known { values: &'a [String], first: u32, other: Option<u32> },
+    /// Hashed values, from this number on.
+    Hashed { first: u32, buckets: u32 },
+}
+
+/// The bucket of a value.
+pub(super) fn bucket(value: &str, buckets: u32) -> u32 {
+    (xxh3_64(value.as_bytes()) % u64::from(buckets.max(1))) as u32
+}
+
+impl Lookup<'_> {
+    /// The number of a value, and whether it is one that was not known.
+    fn find(&mut self, value: &str, next: &mut u32) -> (Option<u32>, bool) {
+        match self {
+            Lookup::Growing { numbers, most, buckets } => {
+                if let Some(&number) = numbers.get(value) {
+                    return (Some(number), false);
+                }
+                if numbers.len() >= *most {
+                    let (collected, first, buckets) = (std::mem::take(numbers), *next, *buckets);
+                    *next += buckets;
+                    *self = Lookup::Spilled { collected, first, buckets };
+                    return self.find(value, next);
+                }
+                numbers.insert(value.into(), *next);
+                *next += 1;
+                (Some(*next - 1), false)
+            }
+            Lookup::Spilled { collected, first, buckets } => {
+                (Some(collected.get(value).copied().unwrap_or_else(|| *first + bucket(value, *buckets))), false)
+            }
+            Lookup::Hashed { first, buckets } => (Some(*first + bucket(value, *buckets)), false),
+            Lookup::Known { values, first, other } => {
+                match values.binary_search_by(|known| known.as_str().cmp(value)) {
+                    Ok(place) => (Some(*first + place as u32), false),
+                    Err(_) => (*other, true),
+                }
+            }
+            Lookup::Nothing | Lookup::Fixed(_) | Lookup::List(_) => (None, false),
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// Adds what a cell says, sorted, and tells how many of its values are not known; nothing where it cannot be read.
+    fn read(&mut self, cell: &str, next: &mut u32, entries: &mut Vec<(u32, f32)>) -> Option<usize> {
+        let mut unknown = 0;
+        let missing = cell.is_empty() || cells::is_missing(cell);
+        match (self.kind, &mut self.lookup) {
+            (ColumnKind::Ignore {}, _) | (_, Lookup::Nothing) => {}
+            (ColumnKind::Numeric { .. }, Lookup::Fixed(first)) => {
+                let value = if missing { None } else { Some(cells::number(cell)) };
+                match value {
+                    Some(Some(value)) if self.tells_missing || value != 0.0 => entries.push((*first, value)),
+                    Some(Some(_)) => {}
+                    _ if self.tells_missing => entries.push((*first + 1, 1.0)),
+                    _ => {}
+                }
+                return value.is_none_or(|value| value.is_some()).then_some(0);
+            }
+            (ColumnKind::Boolean {}, Lookup::Fixed(first)) => {
+                let value = if missing { None } else { Some(cells::boolean(cell)) };
+                match value {
+                    Some(Some(true)) => entries.push((*first, 1.0)),
+                    Some(Some(false)) => {}
+                    _ => entries.push((*first + 1, 1.0)),
+                }
+                return value.is_none_or(|value| value.is_some()).then_some(0);
+            }
+            (ColumnKind::DateTime {}, Lookup::Fixed(first)) => {
+                let value = if missing { None } else { Some(times::parse(cell)) };
+                match value {
+                    Some(Some(moment)) => entries.extend((*first..).zip(times::parts(moment))),
+                    _ => entries.push((*first + times::PARTS as u32, 1.0)),
+                }
+                return value.is_none_or(|value| value.is_some()).then_some(0);
+            }
+            (ColumnKind::Vector {}, Lookup::List(known)) if !missing => {
+                let numbers = cells::list_of_numbers(cell).filter(|numbers| !numbers.is_empty())?;
+                let (first, size) = *known.get_or_insert_with(|| {
+                    *next += numbers.len() as u32;
+                    (*next - numbers.len() as u32, numbers.len())
+                });
+                if numbers.len() != size {
+                    return None;
+                }
+                entries.extend((first..).zip(numbers));
+            }
+            (ColumnKind::Text { stop_words, weights, .. }, lookup) => {
+                let start = entries.len();
+                words::words(cell, stop_words, |word| {
+                    let (number, new) = lookup.find(word, next);
+                    unknown += usize::from(new);
+                    entries.extend(number.map(|number| (number, 1.0)));
+                });
+                count_words(entries, start, weights);
+            }
+            (ColumnKind::MultiValued { .. }, lookup) => {
+                let start = entries.len();
+                cells::values(cell, |value| {
+                    let (number, new) = lookup.find(value, next);
+                    unknown += usize::from(new);
+                    entries.extend(number.map(|number| (number, 1.0)));
+                });
+                count_words(entries, start, WordWeights::Binary);
+            }
+            (ColumnKind::Categorical { .. } | ColumnKind::Type {}, lookup) if !cell.is_empty() => {
+                let (number, new) = lookup.find(cell, next);
+                unknown += usize::from(new);
+                entries.extend(number.map(|number| (number, 1.0)));
+            }
+            _ => {}
+        }
+        Some(unknown)
+    }
+}
+
+/// Sorts the entries from `start` on and makes one of each: 1, or more the oftener it stands there.
+fn count_words(entries: &mut Vec<(u32, f32)>, start: usize, weights: WordWeights) {
+    entries[start..].sort_unstable_by_key(|entry| entry.0);
+    let mut kept = start;
+    for place in start..entries.len() {
+        if kept > start && entries[kept - 1].0 == entries[place].0 {
+            entries[kept - 1].1 += 1.0;
+        } else {
+            entries[kept] = entries[place];
+            kept += 1;
+        }
+    }
+    entries.truncate(kept);
+    for entry in &mut entries[start..] {
+        entry.1 = if weights == WordWeights::Binary { 1.0 } else { 1.0 + entry.1.ln() };
+    }
+}
+
+impl<'a> Encoder<'a> {
+    /// Collects the values of columns of these kinds; `kinds` are those of all columns but the names, in their order.
+    pub fn collecting(header: &[String], kinds: &[(usize, ColumnKind)], strict: bool) -> Self {
+        let mut next = 0;
+        let mut reserve = |width: u32| {
+            next += width;
+            Lookup::Fixed(next - width)
+        };
+        let growing = |most: usize, buckets| Lookup::Growing { numbers: HashMap::new(), most, buckets };
+        let reader = |&(place, kind): &(usize, ColumnKind)| {
+            let lookup = match kind {
+                ColumnKind::Numeric { .. } | ColumnKind::Boolean {} => reserve(2),
+                ColumnKind::DateTime {} => reserve(times::PARTS as u32 + 1),
+                ColumnKind::Vector {} => Lookup::List(None),
+                ColumnKind::Categorical { limit, buckets, .. } | ColumnKind::MultiValued { limit, buckets, .. } => {
+                    growing(limit as usize, buckets)
+                }
+                ColumnKind::Text { hashed, buckets, .. } => growing(if hashed { 0 } else { MOST_WORDS }, buckets),
+                ColumnKind::Type {} => growing(usize::MAX, 1),
+                ColumnKind::Ignore {} => Lookup::Nothing,
+            };
+            Reader { name: header[place].clone(), kind, place: Some(place), lookup, tells_missing: true }
+        };
+        let readers = kinds.iter().map(reader).collect();
+        Encoder { readers, next, out: Encoded::new(), entries: Vec::new(), strict }
+    }
+
+    /// Makes the attributes of a schema from tables with this header.
+    pub fn knowing(schema: &'a Schema, header: &[String], strict: bool) -> Self {
+        let mut first = 0;
+        let mut out = Encoded::new();
+        let mut readers = Vec::new();
+        for column in &schema.columns {
+            let place = header.iter().position(|name| *name == column.name);
+            if place.is_none() && column.width() > 0 {
+                out.surprises.missing_columns.push(column.name.clone());
+            }
+            readers.push(Reader {
+                name: column.name.clone(),
+                kind: column.kind,
+                place,
+                lookup: column.lookup(first),
+                tells_missing: column.tells_missing,
+            });
+            first += column.width() as u32;
+        }
+        let known = |name: &&String| **name != schema.id && schema.columns.iter().all(|column| column.name != **name);
+        out.surprises.extra_columns = header.iter().filter(known).filter(|name| !name.is_empty()).cloned().collect();
+        Encoder { readers, next: first, out, entries: Vec::new(), strict }
+    }
+
+    /// What was not expected so far.
+    pub fn surprises(&self) -> &Surprises {
+        &self.out.surprises
+    }
+
+    /// Encodes one row.
+    pub fn add(&mut self, rows_path: &std::path::Path, line: u64, row: &StringRecord) -> Result<(), LoadError> {
+        self.entries.clear();
+        for reader in &mut self.readers {
+            let cell = reader.place.map_or("", |place| &row[place]);
+            let problem = match reader.read(cell, &mut self.next, &mut self.entries) {
+                Some(0) => continue,
+                Some(unknown) => {
+                    self.out.surprises.unknown_values += unknown;
+                    LineProblem::UnknownValue { column: reader.name.clone(), cell: short(cell) }
+                }
+                None => {
+                    let problem = LineProblem::Unreadable {
+                        column: reader.name.clone(),
+                        kind: reader.kind.name(),
+                        cell: short(cell),
+                    };
+                    self.out.surprises.unreadable(line, &problem);
+                    problem
+                }
+            };
+            // Words of a text that are not known are nothing out of the ordinary.
+            if self.strict && !matches!(reader.kind, ColumnKind::Text { .. }) {
+                return Err(LoadError::Line { path: rows_path.to_owned(), line, problem });
+            }
+        }
+        self.out.columns.extend(self.entries.iter().map(|entry| entry.0));
+        self.out.values.extend(self.entries.iter().map(|entry| entry.1));
+        self.out.offsets.push(self.out.columns.len() as u64);
+        Ok(())
+    }
+
+    /// The rows of a known schema.
+    pub fn end(self) -> Encoded {
+        self.out
+    }
+
+    /// The rows, and the columns with the values that were collected.
+    pub fn end_collecting(self) -> (Vec<Column>, Encoded) {
+        let mut finals = vec![0; self.next as usize];
+        let (mut columns, mut first) = (Vec::new(), 0);
+        for reader in self.readers {
+            let column = reader.collected(first, &mut finals);
+            first += column.width() as u32;
+            columns.push(column);
+        }
+        let mut out = self.out;
+        let mut row: Vec<(u32, f32)> = Vec::new();
+        let (mut written, mut start) = (0, 0);
+        for end in out.offsets.iter_mut().skip(1) {
+            let range = start..*end as usize;
+            start = *end as usize;
+            row.clear();
+            row.extend(range.map(|place| (finals[out.columns[place] as usize], out.values[place])));
+            row.sort_by_key(|entry| entry.0);
+            // Two values of a row may have fallen into one bucket.
+            row.dedup_by(|next, kept| {
+                next.0 == kept.0 && {
+                    kept.1 += next.1;
+                    true
+                }
+            });
+            for &(column, value) in &row {
+                (out.columns[written], out.values[written]) = (column, value);
+                written += 1;
+            }
+            *end = written as u64;
+        }
+        out.columns.truncate(written);
+        out.values.truncate(written);
+        (columns, out)
+    }
+}
+
+impl Reader<'_> {
+    /// The column as it was found, and the places of its numbers from `first` on.
+    fn collected(self, first: u32, finals: &mut [u32]) -> Column {
+        let Reader { name, kind, lookup, .. } = self;
+        let values = match lookup {
+            Lookup::Growing { numbers, .. } => {
+                let mut listed: Vec<(Box<str>, u32)> = numbers.into_iter().collect();
+                listed.sort_unstable();
+                for (place, (_, number)) in listed.iter().enumerate() {
+                    finals[*number as usize] = first + place as u32;
+                }
+                Values::Listed(listed.into_iter().map(|(value, _)| value.into()).collect())
+            }
+            Lookup::Spilled { collected, first: from, buckets } => {
+                for (value, number) in &collected {
+                    finals[*number as usize] = first + bucket(value, buckets);
+                }
+                for number in 0..buckets {
+                    finals[(from + number) as usize] = first + number;
+                }
+                Values::Hashed(buckets)
+            }
+            Lookup::List(known) => {
+                let (from, size) = known.unwrap_or((0, 0));
+                (0..size as u32).for_each(|number| finals[(from + number) as usize] = first + number);
+                Values::Numbers(size as u32)
+            }
+            Lookup::Fixed(from) => {
+                let column = Column { name, kind, values: Values::None, tells_missing: true };
+                (0..column.width() as u32).for_each(|number| finals[(from + number) as usize] = first + number);
+                return column;
+            }
+            Lookup::Nothing | Lookup::Known { .. } | Lookup::Hashed { .. } => Values::None,
+        };
+        Column { name, kind, values, tells_missing: true }
+    }
+}
+
+impl Column {
+    fn lookup(&self, first: u32) -> Lookup<'_> {
+        match (&self.values, self.kind) {
+            (_, ColumnKind::Ignore {}) => Lookup::Nothing,
+            (Values::None, _) => Lookup::Fixed(first),
+            (Values::Numbers(size), _) => Lookup::List(Some((first, *size as usize))),
+            (Values::Hashed(buckets), _) => Lookup::Hashed { first, buckets: *buckets },
+            (Values::Listed(values), _) => {
+                Lookup::Known { values, first, other: self.has_other().then_some(first + values.len() as u32) }
+            }
+        }
+    }
+}
+
+impl Encoded {
+    fn new() -> Self {
+        Encoded { offsets: vec![0], ..Encoded::default() }
+    }
+}
+
+/// As much of a cell as fits in a line.
+fn short(cell: &str) -> String {
+    const MOST: usize = 60;
+    let start: String = cell.chars().take(MOST).collect();
+    if start.len() < cell.len() { start + "…" } else { start }
+}
+
+/// The place of the names and the kinds of all other columns: those that are given, and the others by a look through the table.
+pub(super) fn find_kinds(mut rows: Rows, given: &Columns) -> Result<(usize, Vec<(usize, ColumnKind)>), LoadError> {
+    let header = rows.header().to_vec();
+    let named = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
+    let id = match &given.id {
+        Some(id) => rows.find(id)?,
+        None => ["id", "node", "name"].iter().find_map(|name| named(name)).unwrap_or(0),
+    };
+    given.columns.keys().try_for_each(|name| rows.find(name).map(drop))?;
+    let others: Vec<usize> = (0..header.len()).filter(|&column| column != id).collect();
+    let mut surveys: Vec<super::survey::Survey> = header.iter().map(|_| Default::default()).collect();
+    if others.iter().any(|&column| !given.columns.contains_key(&header[column])) {
+        while let Some((_, row)) = rows.next()? {
+            super::survey::look_at_row(&mut surveys, row);
+        }
+    }
+    let kind = |&column: &usize| {
+        let given = given.columns.get(&header[column]).copied();
+        (column, given.unwrap_or_else(|| surveys[column].kind(&header[column])))
+    };
+    Ok((id, others.iter().map(kind).collect()))
+}

@@ -1,0 +1,119 @@
+//! New nodes that stay: they join those that links are looked for among, without training.
+
+use std::collections::HashSet;
+
+use super::indexed::Lazily;
+use super::{Memory, Model, Summary};
+use crate::graph::{Names, NodeId};
+use crate::load::NewNodes;
+
+/// Why nodes could not join a model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddError {
+    /// The model has a node of that name.
+    #[error("the model has a node `{name}` already")]
+    Known {
+        /// The name.
+        name: String,
+    },
+    /// Two of the new nodes have one name.
+    #[error("two of the new nodes are called `{name}`")]
+    Repeated {
+        /// The name.
+        name: String,
+    },
+    /// A node without a name could not be told from others.
+    #[error("new node {row} has no name")]
+    NoName {
+        /// Its place, from 1.
+        row: usize,
+    },
+    /// Attributes of another graph.
+    #[error("the new nodes have {found} attribute columns where {expected} are expected")]
+    Width {
+        /// Columns of the model.
+        expected: usize,
+        /// Columns of the new nodes.
+        found: usize,
+    },
+    /// More than can be numbered.
+    #[error("{nodes} nodes are more than 32 bits can count")]
+    TooMany {
+        /// All nodes together.
+        nodes: usize,
+    },
+}
+
+impl AddError {
+    /// What to do about it, where there is something.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            AddError::Known { .. } => "give the new node another name, or leave it out",
+            AddError::Repeated { .. } => "keep one of the two, or rename it",
+            AddError::NoName { .. } => "give every node a name; links are found under it",
+            AddError::Width { .. } => "make the new nodes' attributes as those of the graph were made",
+            AddError::TooMany { .. } => return None,
+        };
+        Some(hint.into())
+    }
+}
+
+impl Model {
+    /// The model with new nodes among its own, as nodes without links. Scores of other nodes stay as they are.
+    ///
+    /// Where both the model's nodes and the new ones are known by number only, the new ones go on counting.
+    pub fn add(&self, new: &NewNodes) -> Result<Model, AddError> {
+        let (expected, found) = (self.loaded_width(), new.attributes.width());
+        if expected != found {
+            return Err(AddError::Width { expected, found });
+        }
+        let nodes = self.summary.nodes + new.names.len();
+        if nodes > NodeId::MAX as usize {
+            return Err(AddError::TooMany { nodes });
+        }
+        let names = followed_by(&self.names, &new.names)?;
+        let newcomers = self.meet(&new.attributes);
+        let memory = self.memory.as_ref().map(|memory| Memory {
+            graph: memory.graph.with_unlinked(new.names.len()),
+            words: memory.words.followed_by(&memory.words.of_new(&self.prepared(&new.attributes))),
+            weights: memory.weights.clone(),
+        });
+        Ok(Model {
+            config: self.config.clone(),
+            summary: Summary { nodes, added: self.summary.added + new.names.len(), ..self.summary.clone() },
+            names,
+            schema: self.schema.clone(),
+            preparation: self.preparation.clone(),
+            embeddings: self.embeddings.followed_by(&newcomers.embeddings),
+            memory,
+            encoder: self.encoder.clone(),
+            // It covers the first nodes still; those that came later are looked through beside it.
+            index: self.index.clone(),
+            kept: Lazily::default(),
+        })
+    }
+}
+
+/// The names of both, if all are different.
+fn followed_by(known: &Names, new: &Names) -> Result<Names, AddError> {
+    if let (Names::Numbered(known), Names::Numbered(new)) = (known, new) {
+        return Ok(Names::Numbered(known + new));
+    }
+    let index = known.index();
+    let mut met = HashSet::new();
+    for node in 0..new.len() as NodeId {
+        let name = new.get(node);
+        if name.is_empty() {
+            return Err(AddError::NoName { row: node as usize + 1 });
+        }
+        if index.find(&name).is_some() {
+            return Err(AddError::Known { name: name.into_owned() });
+        }
+        if !met.insert(name.clone()) {
+            return Err(AddError::Repeated { name: name.into_owned() });
+        }
+    }
+    let all = |names: &Names| (0..names.len() as NodeId).map(|node| names.get(node).into_owned()).collect::<Vec<_>>();
+    Ok(Names::from_texts(all(known).into_iter().chain(all(new))))
+}

@@ -1,0 +1,216 @@
+//! A model with an index: made, measured, kept beside the model's file, and used only where it belongs to the model.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rand::SeedableRng;
+use rand::seq::index::sample;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{Embeddings, FileError, FileProblem, Model, Newcomers, Wish};
+use crate::graph::NodeId;
+use crate::index::{AboutIndex, Effort, Hit, Hnsw, LinkIndex};
+use crate::kernel::{Chunk, Kernel, Matrix, Real, Simd, normalise};
+use crate::score::{STARTS, SeenNodes, Term};
+use crate::split::PairKind;
+
+/// Efforts in rising order; the first that finds enough is kept.
+const EFFORTS: [Effort; 4] = [
+    Effort { dense: 64, sparse: 250, similar: STARTS + 100 },
+    Effort { dense: 100, sparse: 500, similar: STARTS + 200 },
+    Effort { dense: 200, sparse: 1000, similar: STARTS + 300 },
+    Effort { dense: 1000, sparse: 5000, similar: 3 * STARTS },
+];
+/// What is enough: a little more than what is promised, which a sample can miss by chance.
+const ENOUGH: f64 = 0.99;
+/// Nodes that recall is measured on.
+const SAMPLE: usize = 200;
+/// Links of each that are compared.
+const COMPARED: usize = 10;
+
+/// Why an index that lies beside a model is not used.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexProblem {
+    /// It cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// It was made from another model, or the model was trained again.
+    #[error("the index `{0}` was made from another model")]
+    Stale(std::path::PathBuf),
+}
+
+impl Model {
+    /// Opens a model, and the index beside it where there is one. A model whose index cannot be used finds the same links and better,
+    /// only slower; why it cannot is handed back.
+    pub fn open_indexed(path: &Path) -> Result<(Self, Option<IndexProblem>), FileError> {
+        let mut model = Model::open(path)?;
+        let beside = LinkIndex::path_of(path);
+        let problem = match LinkIndex::open(&beside, model.config.width) {
+            Ok(index) if model.fits(&index) => {
+                model.set_index(index);
+                None
+            }
+            Ok(_) => Some(IndexProblem::Stale(beside)),
+            Err(FileError { problem: FileProblem::Io(error), .. }) if error.kind() == std::io::ErrorKind::NotFound => {
+                None
+            }
+            Err(error) => Some(error.into()),
+        };
+        Ok((model, problem))
+    }
+
+    /// The index that links are found through, if any.
+    pub fn index(&self) -> Option<&AboutIndex> {
+        self.index.as_ref().map(|index| &index.about)
+    }
+
+    /// Finds links through an index from now on. It must have been built by this model.
+    pub fn set_index(&mut self, index: LinkIndex) {
+        self.index = Some(Arc::new(index));
+        if let Some(memory) = &self.memory {
+            memory.words.prepare();
+        }
+        self.kept();
+    }
+
+    /// Builds an index of all nodes and measures what is found through it.
+    pub fn build_index(&self) -> LinkIndex {
+        let nodes = self.embeddings.nodes();
+        let all = (0..nodes as NodeId).collect();
+        let dense = Hnsw::build(&self.dense_vectors(), &self.dense_biases(), &self.popularities(), all);
+        let similar = self.has_walks().then(|| {
+            let mut unit = self.embeddings.attributes.clone();
+            let width = unit.row_chunks().max(1);
+            unit.chunks_mut().par_chunks_mut(width).for_each(|row| f32::run(Unit(row)));
+            let zeros = vec![0.0; nodes];
+            Hnsw::build(&unit, &zeros, &zeros, self.kept().seen.nodes().to_vec())
+        });
+        let of = format!("{:016x}", self.identity(nodes));
+        let about = AboutIndex { of, nodes, recall: 0.0, sample: 0, effort: EFFORTS[0] };
+        self.measured(LinkIndex { about, dense, similar })
+    }
+
+    /// The index with the least effort that finds enough, or else with the greatest.
+    fn measured(&self, index: LinkIndex) -> LinkIndex {
+        let nodes = self.sample();
+        let held = self.as_if_new(&nodes);
+        let wish = Wish::best(COMPARED);
+        let exact: Vec<Vec<Hit>> = self.links_of_held(&held, &nodes, wish, None);
+        let mut index = index;
+        for effort in EFFORTS {
+            index.about.effort = effort;
+            let found = self.links_of_held(&held, &nodes, wish, Some(&index));
+            let both = |(found, exact): (&Vec<Hit>, &Vec<Hit>)| {
+                exact.iter().filter(|hit| found.iter().any(|found| found.node == hit.node)).count()
+            };
+            let wanted: usize = exact.iter().map(Vec::len).sum();
+            let got: usize = found.iter().zip(&exact).map(both).sum();
+            index.about.recall = if wanted == 0 { 1.0 } else { got as f64 / wanted as f64 };
+            index.about.sample = nodes.len();
+            if index.about.recall >= ENOUGH {
+                break;
+            }
+        }
+        index
+    }
+
+    /// Some seen nodes, the same every time.
+    fn sample(&self) -> Vec<NodeId> {
+        let seen: Vec<NodeId> =
+            (0..self.embeddings.nodes() as NodeId).filter(|&node| self.embeddings.seen[node as usize]).collect();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
+        let mut chosen: Vec<NodeId> =
+            sample(&mut random, seen.len(), SAMPLE.min(seen.len())).into_iter().map(|place| seen[place]).collect();
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// Nodes of the graph as they would be met without their links.
+    fn as_if_new(&self, nodes: &[NodeId]) -> Newcomers {
+        let from = &self.embeddings.attributes;
+        let attributes =
+            Matrix::from_fn(nodes.len(), from.columns(), |row, column| from.row(nodes[row] as usize)[column]);
+        let words = self.memory.as_ref().map(|memory| memory.words.select(nodes));
+        Newcomers {
+            embeddings: Embeddings { structure: attributes.clone(), seen: vec![false; nodes.len()], attributes },
+            words,
+        }
+    }
+
+    /// Whether an index was made from this model, or from what this model was before nodes were added to it.
+    fn fits(&self, index: &LinkIndex) -> bool {
+        let about = &index.about;
+        about.nodes <= self.embeddings.nodes()
+            && about.of == format!("{:016x}", self.identity(about.nodes))
+            && index.similar.is_some() == self.has_walks()
+    }
+
+    /// A checksum of all that an index of the first nodes is made from.
+    fn identity(&self, nodes: usize) -> u64 {
+        let mut hash = Xxh3::new();
+        for matrix in [&self.embeddings.attributes, &self.embeddings.structure] {
+            hash.update(bytemuck::cast_slice(&matrix.chunks()[..nodes * matrix.row_chunks()]));
+        }
+        match &self.memory {
+            Some(memory) => {
+                hash.update(bytemuck::cast_slice(&memory.graph.offsets()[..=nodes]));
+                for kind in [PairKind::NewOld, PairKind::NewNew] {
+                    let weights = memory.weights.of(kind);
+                    hash.update(bytemuck::bytes_of(&weights.terms));
+                    hash.update(bytemuck::bytes_of(&weights.intercept));
+                }
+            }
+            None => hash.update(bytemuck::bytes_of(&self.config.lambda)),
+        }
+        hash.digest()
+    }
+
+    fn has_walks(&self) -> bool {
+        let of = |terms: &[f64; Term::ALL.len()]| terms[Term::Near as usize] != 0.0 || terms[Term::Far as usize] != 0.0;
+        self.memory.as_ref().is_some_and(|memory| of(&memory.weights.new_old.terms))
+    }
+
+    fn popularities(&self) -> Vec<f32> {
+        let Some(memory) = &self.memory else { return vec![0.0; self.embeddings.nodes()] };
+        (0..self.embeddings.nodes() as NodeId).map(|node| (memory.graph.degree(node) as f32).ln_1p()).collect()
+    }
+
+    /// What many questions need, made at the first.
+    pub(super) fn kept(&self) -> &Kept {
+        self.kept.0.get_or_init(|| {
+            let empty = crate::graph::Graph::from_links(self.embeddings.nodes(), []);
+            let graph = self.memory.as_ref().map_or(&empty, |memory| &memory.graph);
+            Box::new(Kept { seen: SeenNodes::of(graph, &self.embeddings), biases: self.dense_biases() })
+        })
+    }
+}
+
+/// What follows from a model and is made when it is first needed.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    pub seen: SeenNodes,
+    /// What is added to any pair of a new node with each node.
+    pub biases: Vec<f32>,
+}
+
+/// Says nothing about a model that the model does not say.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lazily(pub std::sync::OnceLock<Box<Kept>>);
+
+impl PartialEq for Lazily {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+struct Unit<'a>(&'a mut [Chunk<f32>]);
+
+impl Kernel<f32> for Unit<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn on<S: Simd<Scalar = f32>>(self, simd: S) {
+        normalise(simd, self.0);
+    }
+}

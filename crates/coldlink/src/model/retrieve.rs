@@ -1,0 +1,215 @@
+//! The best links of a new node from few candidates, each scored in full.
+//!
+//! Candidates are the best nodes by the dense part of the score, which a graph of near neighbours finds; and of the nodes that share
+//! words with the new one, or that its walk reaches, the best by these. Nodes that came after the index was built are all candidates.
+
+use rayon::prelude::*;
+
+use super::{Among, Model, Newcomers, Wish};
+use crate::graph::NodeId;
+use crate::index::{Hit, LinkIndex, Marks, best};
+use crate::load::End;
+use crate::score::{LinkScorer, SMALL_CHANCE, STARTS, Source, Term, most_similar_of};
+
+/// Other nodes' words that are looked at, rare ones first.
+const MOST_WORDS: usize = 200_000;
+/// Where more links are wished than an index was measured for, it looks for so many times as many nodes.
+const PER_LINK: usize = 8;
+/// Where candidates would be more than one in so many nodes, or so many are left out that few remain, all nodes are scored.
+const WORTH_IT: usize = 4;
+
+/// One new node, and what is wished for it.
+struct Question<'a> {
+    model: &'a Model,
+    index: &'a LinkIndex,
+    scorer: &'a LinkScorer<'a>,
+    new: &'a Newcomers,
+    row: usize,
+    wish: Wish<'a>,
+    /// The node of the graph that is asked about as if it were new.
+    held: Option<NodeId>,
+}
+
+impl Model {
+    /// The best links of a new node through an index; none where every node has to be scored.
+    pub(super) fn retrieve(
+        &self,
+        index: &LinkIndex,
+        scorer: Option<&LinkScorer<'_>>,
+        new: &Newcomers,
+        row: usize,
+        wish: Wish<'_>,
+    ) -> Option<Vec<Hit>> {
+        match scorer {
+            Some(scorer) => Question { model: self, index, scorer, new, row, wish, held: None }.answer(),
+            None => self.retrieve_by_lambda(index, new, row, wish),
+        }
+    }
+
+    /// Where the dense part is the whole score.
+    fn retrieve_by_lambda(&self, index: &LinkIndex, new: &Newcomers, row: usize, wish: Wish<'_>) -> Option<Vec<Hit>> {
+        let nodes = self.embeddings.nodes();
+        let wanted = breadth(index.about.effort.dense, wish.count, nodes)?;
+        let found = index.dense.nearest(new.embeddings.attributes.row(row), 0.0, wanted);
+        let found: Vec<NodeId> = found.into_iter().map(|found| found.0).chain(later(index, nodes)).collect();
+        let left: Vec<NodeId> = found.iter().copied().filter(|node| allowed(wish, *node)).collect();
+        enough(&left, &found, wish.count)?;
+        let pairs: Vec<(End, End)> = left.iter().map(|&node| (End::New(row as NodeId), End::Seen(node))).collect();
+        let scores = self.score_pairs(new, &pairs);
+        Some(best(left.into_iter().zip(scores), wish.count))
+    }
+
+    /// The best links of nodes of the graph held as if they were new, through an index or by scoring every node.
+    pub(super) fn links_of_held(
+        &self,
+        held: &Newcomers,
+        nodes: &[NodeId],
+        wish: Wish<'_>,
+        index: Option<&LinkIndex>,
+    ) -> Vec<Vec<Hit>> {
+        let scorer = self.link_scorer(held);
+        let without = |row: usize, mut hits: Vec<Hit>| {
+            hits.retain(|hit| hit.node != nodes[row]);
+            hits.truncate(wish.count);
+            hits
+        };
+        let wider = Wish { count: wish.count + 1, ..wish };
+        let all: Vec<NodeId> = (0..self.embeddings.nodes() as NodeId).collect();
+        let rows = 0..nodes.len();
+        let Some(scorer) = &scorer else {
+            return match index {
+                Some(index) => rows
+                    .into_par_iter()
+                    .map(|row| without(row, self.retrieve_by_lambda(index, held, row, wider).unwrap_or_default()))
+                    .collect(),
+                None => {
+                    let exact = self.best_by_dense(held, rows, wider.count);
+                    exact.into_iter().enumerate().map(|(row, hits)| without(row, hits)).collect()
+                }
+            };
+        };
+        let find = |row: usize| {
+            let hits = match index {
+                Some(index) => {
+                    let held_node = Some(nodes[row]);
+                    Question { model: self, index, scorer, new: held, row, wish: wider, held: held_node }.answer()
+                }
+                None => None,
+            };
+            let hits = hits.unwrap_or_else(|| {
+                let own = (self.embeddings.nodes() + row) as NodeId;
+                let mut starts = scorer.evidence.most_similar(own, STARTS + 1);
+                starts.retain(|start| start.0 != nodes[row]);
+                let near = scorer.evidence.walk_from_starts(most_similar_of(starts, STARTS));
+                let scores = scorer.scores_of(&scorer.evidence.source_from(own, near), &all);
+                best(all.iter().copied().zip(scores), wider.count)
+            });
+            without(row, hits)
+        };
+        rows.into_par_iter().map(find).collect()
+    }
+}
+
+impl Question<'_> {
+    fn answer(&self) -> Option<Vec<Hit>> {
+        let (evidence, nodes, effort) = (&self.scorer.evidence, self.model.embeddings.nodes(), self.index.about.effort);
+        let own = (nodes + self.row) as NodeId;
+        if !evidence.has_attributes(own) {
+            return None;
+        }
+        let count = self.wish.count;
+        let (dense, sparse) = (breadth(effort.dense, count, nodes)?, breadth(effort.sparse, count, nodes)?);
+        let vector = self.new.embeddings.attributes.row(self.row);
+        let starts = self.starts(own, vector);
+        let near = evidence.walk_from_starts(starts.clone());
+
+        let mut met = Marks::new(nodes);
+        let mut found: Vec<NodeId> = Vec::with_capacity(dense + sparse);
+        let by_dense = self.index.dense.nearest(vector, self.wish.popularity - 1.0, dense);
+        found.extend(by_dense.into_iter().map(|found| found.0).chain(later(self.index, nodes)));
+        found.retain(|&node| met.insert(node));
+        let of_dense: Vec<NodeId> = found.iter().copied().filter(|node| allowed(self.wish, *node)).collect();
+        enough(&of_dense, &found, count)?;
+        let mut candidates = of_dense;
+        candidates.extend(self.best_by_words_and_walks(&starts, &near, met, sparse));
+        candidates.sort_unstable();
+
+        let source: Source<'_> = evidence.source_from(own, near);
+        let scores = self.scorer.scores_of(&source, &candidates);
+        let penalty = |node: NodeId| evidence.popularity(node) * (1.0 - self.wish.popularity);
+        let ranked = candidates.iter().zip(&scores).enumerate();
+        let ranked = ranked.map(|(place, (&node, score))| (place as NodeId, score - penalty(node)));
+        let hit = |hit: Hit| Hit { node: candidates[hit.node as usize], score: scores[hit.node as usize] };
+        Some(best(ranked, count).into_iter().map(hit).collect())
+    }
+
+    /// Where the walk starts: the similar nodes that the index finds, with their cosines.
+    fn starts(&self, own: NodeId, vector: &[f32]) -> Vec<(NodeId, f32)> {
+        let Some(similar) = &self.index.similar else { return Vec::new() };
+        let found = similar.nearest(vector, 0.0, self.index.about.effort.similar.max(STARTS));
+        let found = found.into_iter().map(|found| found.0).filter(|node| self.held != Some(*node));
+        most_similar_of(self.scorer.evidence.cosines(own, &found.collect::<Vec<_>>()), STARTS)
+    }
+
+    /// The best nodes by what words and walks add to their scores, of those that share words with the new node or are reached by
+    /// its walk.
+    fn best_by_words_and_walks(
+        &self,
+        starts: &[(NodeId, f32)],
+        near: &[f32],
+        mut met: Marks,
+        count: usize,
+    ) -> impl Iterator<Item = NodeId> {
+        let (Some(memory), Some(words)) = (&self.model.memory, &self.new.words) else {
+            return Vec::new().into_iter().map(ranked_node);
+        };
+        let terms = &memory.weights.new_old.terms;
+        let of = |term: Term| terms[term as usize] as f32;
+        let (products, mut touched) = memory.words.rough_products(words.row(self.row), MOST_WORDS);
+        for &(start, _) in starts {
+            touched.extend_from_slice(memory.graph.neighbors(start));
+        }
+        touched.retain(|&node| met.insert(node) && allowed(self.wish, node));
+        let biases = &self.model.kept().biases;
+        let rank = |node: NodeId| {
+            let (near, place) = (near[node as usize], node as usize);
+            let walk = if near > 0.0 { of(Term::Near) * (near / SMALL_CHANCE).ln_1p() } else { 0.0 };
+            let penalty = match self.wish.popularity {
+                1.0 => 0.0,
+                popularity => (1.0 - popularity) * self.scorer.evidence.popularity(node),
+            };
+            (walk + of(Term::Tfidf) * products[place] + biases[place] - penalty, node)
+        };
+        let mut ranked: Vec<(f32, NodeId)> = touched.into_iter().map(rank).collect();
+        if ranked.len() > count && count > 0 {
+            ranked.select_nth_unstable_by(count - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        }
+        ranked.truncate(count);
+        ranked.into_iter().map(ranked_node)
+    }
+}
+
+fn ranked_node(ranked: (f32, NodeId)) -> NodeId {
+    ranked.1
+}
+
+/// Nodes that are in the model but not in its index.
+fn later(index: &LinkIndex, nodes: usize) -> impl Iterator<Item = NodeId> {
+    index.about.nodes as NodeId..nodes as NodeId
+}
+
+/// How many nodes to look for where `count` links are wished; none where it is not worth it.
+fn breadth(measured: usize, count: usize, nodes: usize) -> Option<usize> {
+    let breadth = measured.max(count.checked_mul(PER_LINK)?);
+    (breadth < nodes / WORTH_IT).then_some(breadth)
+}
+
+fn allowed(wish: Wish<'_>, node: NodeId) -> bool {
+    debug_assert!(wish.among == Among::Seen);
+    wish.excluded.binary_search(&node).is_err()
+}
+
+/// Whether enough nodes are left of those that were found.
+fn enough(left: &[NodeId], found: &[NodeId], count: usize) -> Option<()> {
+    (left.len() >= count && left.len() * WORTH_IT >= found.len()).then_some(())
+}

@@ -1,0 +1,56 @@
+//! The test set of time: the newest nodes, as if the model had been trained the day before the first of them.
+
+use super::random::tenth;
+use super::validation::{self, ValidationSet};
+use super::{SplitError, TestSet, Whole, strict};
+use crate::graph::{Dataset, NodeId};
+use crate::load::{Column, ColumnKind, Schema};
+
+pub(super) fn test_set(dataset: &Dataset, column: Option<&str>, seed: u64) -> Result<TestSet, SplitError> {
+    let times = times(dataset, column)?;
+    let nodes: Vec<NodeId> = (0..dataset.graph.nodes() as NodeId).collect();
+    strict::hiding(Whole::of(&dataset.graph, &dataset.attributes), newest(&times, &nodes), seed)
+}
+
+/// What is validated on: the newest tenth of those that the test set leaves.
+pub(super) fn validation_set(
+    dataset: &Dataset,
+    column: Option<&str>,
+    test: &TestSet,
+    seed: u64,
+) -> Result<ValidationSet, SplitError> {
+    let newest = newest(&times(dataset, column)?, &test.remaining.visible_nodes());
+    let whole = Whole::of(&dataset.graph, &dataset.attributes);
+    validation::hiding(whole, &test.remaining, &test.pairs, (newest, seed))
+}
+
+/// The newest tenth of some nodes; those of which no time is known are the oldest. Of equals, those further down in the table are newer.
+fn newest(times: &[f32], nodes: &[NodeId]) -> Vec<NodeId> {
+    let mut nodes = nodes.to_vec();
+    nodes.sort_by(|&a, &b| times[a as usize].total_cmp(&times[b as usize]).then(a.cmp(&b)));
+    nodes.split_off(nodes.len() - tenth(nodes.len()))
+}
+
+/// A number for each node that rises with time; −∞ where none is known.
+fn times(dataset: &Dataset, column: Option<&str>) -> Result<Vec<f32>, SplitError> {
+    let schema = dataset.schema.as_ref().ok_or(SplitError::NoTimes { columns: Vec::new() })?;
+    let (_, attribute) = find(schema, column)?;
+    let of = |node: usize| {
+        let (columns, values) = dataset.attributes.row(node as NodeId);
+        columns.binary_search(&attribute).map_or(f32::NEG_INFINITY, |place| values[place])
+    };
+    Ok((0..dataset.graph.nodes()).map(of).collect())
+}
+
+fn find<'a>(schema: &'a Schema, column: Option<&str>) -> Result<(&'a Column, u32), SplitError> {
+    let dates = schema.columns.iter().filter(|column| column.kind == ColumnKind::DateTime {});
+    let dates: Vec<&str> = dates.map(|column| column.name.as_str()).collect();
+    let name = match (column, &dates[..]) {
+        (Some(name), _) => name,
+        (None, [only]) => only,
+        (None, _) => return Err(SplitError::NoTimes { columns: dates.iter().map(|&name| name.to_owned()).collect() }),
+    };
+    let usable = |column: &Column| matches!(column.kind, ColumnKind::DateTime {} | ColumnKind::Numeric { .. });
+    let found = schema.column(name).filter(|(column, _)| usable(column));
+    found.ok_or_else(|| SplitError::NotATime { column: name.to_owned() })
+}

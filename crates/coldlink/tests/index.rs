@@ -1,0 +1,177 @@
+//! Links through the index against links by scoring every node, and indexes that must not be used.
+
+use std::fs;
+use std::path::PathBuf;
+
+use coldlink::Config;
+use coldlink::graph::{Attributes, Dataset, Graph, Names, NodeId, Notes};
+use coldlink::index::{Hit, LinkIndex};
+use coldlink::model::{FileProblem, IndexProblem, Model, Wish};
+use coldlink::split::Split;
+use coldlink::train::{Fit, Silent};
+use tempfile::TempDir;
+
+const NODES: u32 = 2400;
+const TOPICS: u32 = 40;
+
+/// A number that looks random.
+fn mixed(a: u32, b: u32) -> u32 {
+    let mut value = a.wrapping_mul(2_654_435_761) ^ b.wrapping_mul(2_246_822_519).wrapping_add(b << 7);
+    value ^= value >> 15;
+    value = value.wrapping_mul(2_246_822_519);
+    value ^ (value >> 13)
+}
+
+/// Words of a node: most from its topic.
+fn words(node: u32) -> Vec<(u32, f32)> {
+    let topic = node % TOPICS;
+    let word = |place: u32| {
+        let random = mixed(node, place);
+        if place % 4 == 0 { random % 600 } else { topic * 15 + random % 15 }
+    };
+    let mut words: Vec<u32> = (0..12).map(word).collect();
+    words.sort_unstable();
+    words.dedup();
+    words.into_iter().map(|word| (word, 1.0)).collect()
+}
+
+fn train(settings: &[&str], seed: u64) -> Model {
+    let links = (0..NODES).flat_map(|node| {
+        (0..4).map(move |link| {
+            let within = node % TOPICS + TOPICS * (mixed(node, 100 + link) % (NODES / TOPICS));
+            (node, if link < 3 { within } else { mixed(node, 200 + link) % NODES })
+        })
+    });
+    let dataset = Dataset {
+        name: "topics".into(),
+        graph: Graph::from_links(NODES as usize, links),
+        attributes: Attributes::from_rows(600, &(0..NODES).map(words).collect::<Vec<_>>()).unwrap(),
+        names: Names::Numbered(NODES as usize),
+        schema: None,
+        notes: Notes::default(),
+    };
+    let base = ["width=32", "steps=60", "validate_every=60"];
+    let config = base.iter().chain(settings).fold(Config::default(), |config, setting| config.set(setting).unwrap());
+    let split = Split::for_training(&dataset.graph, &dataset.attributes, config.validation, seed).unwrap();
+    let fit = Fit { split: &split, attributes: &dataset.attributes, config: &config, seed, checkpoints: None };
+    Model::new(&dataset, &fit.run(&mut Silent).unwrap(), &config, "default", seed)
+}
+
+/// A model in a folder of its own, with its index beside it.
+fn saved(model: &Model) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("topics.model");
+    model.save(&path).unwrap();
+    model.build_index().save(&LinkIndex::path_of(&path)).unwrap();
+    (folder, path)
+}
+
+fn new_nodes(count: u32) -> Attributes {
+    Attributes::from_rows(600, &(NODES..NODES + count).map(words).collect::<Vec<_>>()).unwrap()
+}
+
+fn recall(exact: &[Vec<Hit>], found: &[Vec<Hit>]) -> f64 {
+    let both = exact.iter().zip(found);
+    let shared: usize = both
+        .map(|(exact, found)| exact.iter().filter(|hit| found.iter().any(|found| found.node == hit.node)).count())
+        .sum();
+    shared as f64 / exact.iter().map(Vec::len).sum::<usize>() as f64
+}
+
+#[test]
+fn an_index_finds_what_scoring_every_node_finds() {
+    for settings in [&[][..], &["terms=[]"]] {
+        let model = train(settings, 1);
+        assert_eq!(model.memory.is_some(), settings.is_empty());
+        let (_folder, path) = saved(&model);
+        let (indexed, problem) = Model::open_indexed(&path).unwrap();
+        assert!(problem.is_none());
+        let about = indexed.index().unwrap();
+        assert!(about.recall >= 0.98 && about.nodes == NODES as usize, "{about:?}");
+        let new = model.meet(&new_nodes(60));
+        let wish = Wish::best(10);
+        let (exact, found) = (model.best_links(&new, 0..60, wish), indexed.best_links(&new, 0..60, wish));
+        assert!(recall(&exact, &found) >= 0.97, "{}", recall(&exact, &found));
+        for hits in &found {
+            assert!(hits.len() == 10 && hits.is_sorted_by(|a, b| a.score >= b.score));
+        }
+        let quiet = Wish { popularity: 0.0, ..wish };
+        let (exact, found) = (model.best_links(&new, 0..60, quiet), indexed.best_links(&new, 0..60, quiet));
+        assert!(recall(&exact, &found) >= 0.95, "{}", recall(&exact, &found));
+    }
+}
+
+#[test]
+fn nodes_that_are_excluded_are_not_found_and_many_of_them_mean_every_node_is_scored() {
+    let model = train(&[], 1);
+    let (_folder, path) = saved(&model);
+    let indexed = Model::open_indexed(&path).unwrap().0;
+    let new = model.meet(&new_nodes(3));
+    let mut first: Vec<NodeId> = indexed.best_links(&new, 0..1, Wish::best(10))[0].iter().map(|hit| hit.node).collect();
+    first.sort_unstable();
+    let wish = Wish { excluded: &first, ..Wish::best(10) };
+    let (exact, found) = (model.best_links(&new, 0..1, wish), indexed.best_links(&new, 0..1, wish));
+    assert!(found[0].iter().all(|hit| !first.contains(&hit.node)));
+    assert!(recall(&exact, &found) >= 0.9);
+    let most: Vec<NodeId> = (0..NODES - 20).collect();
+    let wish = Wish { excluded: &most, ..Wish::best(10) };
+    assert_eq!(model.best_links(&new, 0..3, wish), indexed.best_links(&new, 0..3, wish));
+    let wish = Wish::best(NODES as usize);
+    assert_eq!(model.best_links(&new, 0..1, wish), indexed.best_links(&new, 0..1, wish));
+}
+
+#[test]
+fn new_nodes_without_attributes_get_the_links_that_scoring_every_node_gives() {
+    let model = train(&[], 1);
+    let (_folder, path) = saved(&model);
+    let indexed = Model::open_indexed(&path).unwrap().0;
+    let new = model.meet(&Attributes::from_rows(600, &[vec![]]).unwrap());
+    let wish = Wish::best(5);
+    assert_eq!(model.best_links(&new, 0..1, wish), indexed.best_links(&new, 0..1, wish));
+}
+
+#[test]
+fn an_index_of_another_model_is_not_used() {
+    let (_folder, path) = saved(&train(&[], 1));
+    train(&[], 2).save(&path).unwrap();
+    let (model, problem) = Model::open_indexed(&path).unwrap();
+    assert!(matches!(problem, Some(IndexProblem::Stale(_))) && model.index().is_none());
+    fs::remove_file(LinkIndex::path_of(&path)).unwrap();
+    let (model, problem) = Model::open_indexed(&path).unwrap();
+    assert!(problem.is_none() && model.index().is_none());
+}
+
+#[test]
+fn a_damaged_index_is_refused_and_the_model_still_opens() {
+    let (_folder, path) = saved(&train(&[], 1));
+    let beside = LinkIndex::path_of(&path);
+    let whole = fs::read(&beside).unwrap();
+    let header = u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize + 8;
+    let filling = whole[..header].iter().rposition(|byte| *byte != b' ').unwrap() + 1;
+    // Every byte of the header, and some of each part after it.
+    for place in (0..filling).chain((header..whole.len()).step_by(4999)) {
+        let mut damaged = whole.clone();
+        damaged[place] ^= 1;
+        fs::write(&beside, &damaged).unwrap();
+        assert!(LinkIndex::open(&beside, 32).is_err(), "byte {place}");
+    }
+    for length in (0..header).step_by(17).chain((header..whole.len()).step_by(49_999)) {
+        fs::write(&beside, &whole[..length]).unwrap();
+        assert!(LinkIndex::open(&beside, 32).is_err(), "length {length}");
+    }
+    let (model, problem) = Model::open_indexed(&path).unwrap();
+    assert!(matches!(problem, Some(IndexProblem::File(_))) && model.index().is_none());
+    fs::copy(&path, &beside).unwrap();
+    let error = LinkIndex::open(&beside, 32).unwrap_err();
+    assert!(matches!(error.problem, FileProblem::Kind { .. }), "a model is no index");
+}
+
+#[test]
+fn the_dense_part_is_the_score_without_words_and_walks() {
+    let model = train(&["terms=[\"attributes\",\"cross\",\"degree\"]"], 1);
+    let new = model.meet(&new_nodes(5));
+    let (whole, dense) = (model.best_links(&new, 0..5, Wish::best(10)), model.best_by_dense(&new, 0..5, 10));
+    for (whole, dense) in whole.iter().flatten().zip(dense.iter().flatten()) {
+        assert!((whole.score - dense.score).abs() < 1e-3, "{whole:?} {dense:?}");
+    }
+}

@@ -1,0 +1,95 @@
+//! `cargo xtask load`: a server with 100,000 nodes under a steady load, then under hostile requests, written into `results/`.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::quality::{machine, today};
+use crate::served::{Serving, binary, build};
+use crate::steps::{Steps, cargo, root};
+
+const NODES: &str = "100000";
+const RATE: &str = "500";
+const HOSTILE: &str = "10000";
+/// Steps of training: enough for weights that are no longer those of the start.
+const SETTINGS: [&str; 4] = ["steps=200", "validate_every=100", "width=64", "batch=1024"];
+
+/// Measures and writes the summary; fails where an aim is missed.
+pub fn run(arguments: &[String]) -> Result<()> {
+    let seconds = arguments.first().map_or("60", String::as_str);
+    let folder = root().join("results").join(format!("{}-serve", today()?));
+    fs::create_dir_all(&folder)?;
+    let mut steps = Steps::default();
+    build(&mut steps)?;
+    steps.run("build load", cargo(["build", "--release", "--package", "coldlink-server", "--example", "load"]))?;
+    let model = large_model(&mut steps)?;
+
+    let serving = Serving::start(&model, "load.model", &["--quiet"])?;
+    let steady = output(load().args(["steady", &serving.address, RATE, seconds]))?;
+    print!("{steady}");
+    fs::write(folder.join("steady.txt"), &steady)?;
+    let process = serving.process().to_string();
+    let hostile = output(load().args(["hostile", &serving.address, HOSTILE, &process]))?;
+    print!("{hostile}");
+    fs::write(folder.join("hostile.txt"), &hostile)?;
+    drop(serving);
+
+    let panics = fs::read_to_string(root().join("target/served/load.model.log"))?.matches("panicked").count();
+    let growth = number(&hostile, "memory_after")? - number(&hostile, "memory_before")?;
+    let rows = [
+        ("requests a second", "500", number(&steady, "rate")?, number(&steady, "rate")? >= 495.0),
+        ("p50, ms", "", number(&steady, "p50")?, true),
+        ("p99, ms", "under 20", number(&steady, "p99")?, number(&steady, "p99")? < 20.0),
+        ("errors under load", "0", number(&steady, "errors")?, number(&steady, "errors")? == 0.0),
+        ("5xx among hostile requests", "0", number(&hostile, "faults")?, number(&hostile, "faults")? == 0.0),
+        ("panics", "0", panics as f64, panics == 0),
+        ("growth of memory over them, MB", "none", growth, growth < 5.0),
+    ];
+    let table: String = rows.iter().map(|(what, aim, found, _)| format!("| {what} | {aim} | {found:.2} |\n")).collect();
+    let summary = format!(
+        "# A server under load\n\n`cargo xtask load {seconds}`: {NODES} nodes, {RATE} requests a second for {seconds} s, each for the ten best \
+         links of one new node; times count from when a request was due. Then {HOSTILE} hostile requests. Server and generator share the machine.\n\n\
+         {}\n\n| | aim | measured |\n|---|---|---|\n{table}",
+        machine()
+    );
+    fs::write(folder.join("summary.md"), summary)?;
+    let missed: Vec<&str> = rows.iter().filter(|row| !row.3).map(|row| row.0).collect();
+    ensure!(missed.is_empty(), "missed: {}", missed.join(", "));
+    steps.finish();
+    Ok(())
+}
+
+/// A model of a generated graph, made once.
+fn large_model(steps: &mut Steps) -> Result<PathBuf> {
+    let model = root().join("target/load/large.model");
+    if !model.exists() {
+        let mut graph = load();
+        graph.args(["graph", "target/load/graph", NODES]);
+        steps.run("graph", graph)?;
+        let mut train = binary();
+        train.args(["train", "target/load/graph", "-o", "target/load/large.model", "--preset", "default"]);
+        train.args(SETTINGS.iter().flat_map(|setting| ["--set", setting]));
+        steps.run("train", train)?;
+    }
+    Ok(model)
+}
+
+fn load() -> Command {
+    let mut command = Command::new(root().join("target/release/examples/load"));
+    command.current_dir(root());
+    command
+}
+
+fn output(command: &mut Command) -> Result<String> {
+    let output = command.output().context("cannot run the load generator")?;
+    ensure!(output.status.success(), "the load generator failed: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// The number behind a word at the start of a line.
+fn number(text: &str, name: &str) -> Result<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.and_then(|number| number.parse().ok()).with_context(|| format!("the generator says nothing of `{name}`"))
+}
