@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from coldlink.progress import Progress
 
-__all__: list[str]
+__all__ = ["Graph", "NewNodes", "Settings", "Trained", "evaluate", "tune"]
 
 @final
 class Graph:

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use coldlink::train::{Control, Event, Observer, Phase, TrainError, Validated};
-use coldlink::tune::{Planned, Tried, TuneError, Watcher};
-use coldlink::{Error, train};
+use coldlink::Error;
+use coldlink::train::{Control, Event, Observer, Phase, Validated};
+use coldlink::tune::{Planned, Tried, Watcher};
 use pyo3::prelude::*;
 
 use crate::error::raised;
@@ -30,11 +30,11 @@ impl Listener {
         Listener { shown, label, trial: None, looked: Instant::now(), stopped: None }
     }
 
-    /// What a run gave, or the exception that stopped it.
+    /// What a run gave; or the exception that was to stop it, even where it came too late to.
     pub fn outcome<T>(self, result: Result<T, impl Into<Error>>) -> PyResult<T> {
-        match (self.stopped, result.map_err(Into::into)) {
-            (Some(stopped), Err(error)) if is_stop(&error) => Err(stopped),
-            (_, result) => result.map_err(raised),
+        match self.stopped {
+            Some(stopped) => Err(stopped),
+            None => result.map_err(raised),
         }
     }
 
@@ -69,7 +69,7 @@ impl Observer for Listener {
             Event::Advanced { step, loss } if self.looked.elapsed() > BETWEEN_LOOKS => {
                 self.look(|shown| shown.call_method1("advanced", (step, loss)).map(drop));
             }
-            Event::Validated(train::Validated { auc, ap, .. }) => {
+            Event::Validated(Validated { auc, ap, .. }) => {
                 self.look(|shown| shown.call_method1("validated", (auc, ap)).map(drop));
             }
             Event::Ended { step, .. } => self.look(|shown| shown.call_method1("ended", (step,)).map(drop)),
@@ -90,11 +90,4 @@ impl Watcher for Listener {
         let text = format!("{}{trial}: AUC {auc:.3}, AP {ap:.3} with {}", self.label, tried.name);
         self.look(|shown| shown.call_method1("note", (text,)).map(drop));
     }
-}
-
-fn is_stop(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::Train(TrainError::Stopped { .. }) | Error::Tune(TuneError::Train(TrainError::Stopped { .. }))
-    )
 }
