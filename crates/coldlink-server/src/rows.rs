@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use coldlink::graph::{Attributes, Names};
-use coldlink::load::{NewNodes, Schema, new_from_json_lines};
+use coldlink::load::{NewNodes, Schema, Surprises, new_from_json_lines};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder};
 use utoipa::openapi::{RefOr, Schema as ApiSchema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::columns::{Column, Takes, columns};
 use crate::error::{ApiError, Code};
 use crate::limits::check_count;
 use crate::served::Served;
@@ -47,8 +48,8 @@ impl Given {
         check_count("nodes", nodes.len(), most)?;
         let mut unknown = BTreeSet::new();
         let (new, named) = match &served.model.schema {
-            Some(schema) => by_column(schema, nodes, &mut unknown)?,
-            None => by_number(served.model.summary.attributes, nodes, &mut unknown)?,
+            Some(schema) => by_column(schema, &columns(served), nodes, &mut unknown)?,
+            None => by_number(served.model.loaded_width(), nodes, &mut unknown)?,
         };
         let mut notes = new.notes();
         notes.extend(left_out(&unknown));
@@ -73,6 +74,7 @@ fn without_attributes(attributes: &Attributes) -> Option<String> {
 /// As rows of a table with the columns of the schema; a key that is missing is an empty cell.
 fn by_column(
     schema: &Schema,
+    columns: &[Column],
     nodes: Vec<Node>,
     unknown: &mut BTreeSet<String>,
 ) -> Result<(NewNodes, Vec<bool>), ApiError> {
@@ -82,14 +84,41 @@ fn by_column(
         let name = name_of(&mut object, &schema.id, place)?;
         named.push(!name.is_empty());
         let mut row = Map::from_iter([(schema.id.clone(), Value::String(name))]);
-        for column in &schema.columns {
-            row.insert(column.name.clone(), object.remove(&column.name).unwrap_or(Value::Null));
+        for column in columns {
+            let value = object.remove(&column.name).unwrap_or(Value::Null);
+            check_cell(column, &value, place)?;
+            row.insert(column.name.clone(), value);
         }
+        // What nothing is made of may be there, or not.
+        object.retain(|key, _| schema.column(key).is_none());
         unknown.extend(object.into_iter().map(|(key, _)| key));
         serde_json::to_writer(&mut lines, &row).map_err(|_| ApiError::internal())?;
         lines.push(b'\n');
     }
-    Ok((new_from_json_lines(lines, schema)?, named))
+    let mut new = new_from_json_lines(lines, schema, false)?;
+    if let Some((node, problem)) = &new.surprises.first_unreadable {
+        return Err(bad_node((*node as usize).saturating_sub(1), problem, "leave out what is not known"));
+    }
+    new.surprises.missing_columns.clear();
+    Ok((new, named))
+}
+
+/// JSON has types: a text is no number here, even where a table would read it as one.
+fn check_cell(column: &Column, value: &Value, place: usize) -> Result<(), ApiError> {
+    let is_scalar = !value.is_array() && !value.is_object();
+    let (fits, takes) = match column.takes {
+        _ if value.is_null() => return Ok(()),
+        Takes::Number => (value.is_number(), "a number"),
+        Takes::Flag => (value.is_boolean(), "true or false"),
+        Takes::Date => (value.is_string(), "a date as a text"),
+        Takes::Vector => (value.as_array().is_some_and(|all| all.iter().all(Value::is_number)), "a list of numbers"),
+        Takes::Choice => (is_scalar, "one value"),
+        Takes::Text => (is_scalar, "a text"),
+        Takes::Words => (!value.is_object(), "a value or a list of values"),
+    };
+    let problem =
+        || bad_node(place, format!("column `{}` takes {takes}", short(&column.name)), "leave out what is not known");
+    if fits { Ok(()) } else { Err(problem()) }
 }
 
 /// Takes a node's name out of its object; empty where there is none.
@@ -128,7 +157,7 @@ fn by_number(
         unknown.extend(object.into_iter().map(|(key, _)| key));
     }
     let attributes = Attributes::from_rows(width, &rows).map_err(|_| ApiError::internal())?;
-    Ok((NewNodes { names: Names::from_texts(names), attributes, unknown_values: 0 }, named))
+    Ok((NewNodes { names: Names::from_texts(names), attributes, surprises: Surprises::default() }, named))
 }
 
 fn numbered_row(width: usize, attributes: Map<String, Value>, place: usize) -> Result<Vec<(u32, f32)>, ApiError> {

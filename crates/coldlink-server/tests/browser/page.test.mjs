@@ -73,7 +73,7 @@ test("an example is filled in, and its links come with bars, reasons, a neighbou
 test("all of it works by keyboard", async () => {
   const { page, done } = await opened();
   await page.locator("#fields .chip").first().waitFor();
-  const words = page.locator("#fields input[list]").first();
+  const words = page.locator("#fields .chips + input").first();
   const chips = page.locator("#fields .chips").first().locator(".chip");
   const before = await chips.count();
   await words.focus();

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::indexed::Lazily;
 use super::{Memory, Model, Summary};
 use crate::graph::{Names, NodeId};
 use crate::load::NewNodes;
@@ -63,7 +64,7 @@ impl Model {
     ///
     /// Where both the model's nodes and the new ones are known by number only, the new ones go on counting.
     pub fn add(&self, new: &NewNodes) -> Result<Model, AddError> {
-        let (expected, found) = (self.summary.attributes, new.attributes.width());
+        let (expected, found) = (self.loaded_width(), new.attributes.width());
         if expected != found {
             return Err(AddError::Width { expected, found });
         }
@@ -73,9 +74,9 @@ impl Model {
         }
         let names = followed_by(&self.names, &new.names)?;
         let newcomers = self.meet(&new.attributes);
-        let memory = self.memory.as_ref().map(|memory| Memory {
+        let memory = self.memory.as_ref().zip(newcomers.words.as_ref()).map(|(memory, words)| Memory {
             graph: memory.graph.with_unlinked(new.names.len()),
-            words: memory.words.followed_by(&memory.words.of_new(&new.attributes)),
+            words: memory.words.followed_by(words),
             weights: memory.weights.clone(),
         });
         Ok(Model {
@@ -83,9 +84,13 @@ impl Model {
             summary: Summary { nodes, added: self.summary.added + new.names.len(), ..self.summary.clone() },
             names,
             schema: self.schema.clone(),
+            preparation: self.preparation.clone(),
             embeddings: self.embeddings.followed_by(&newcomers.embeddings),
             memory,
             encoder: self.encoder.clone(),
+            // It holds the nodes that it was made from; later ones are looked at beside it.
+            index: self.index.clone(),
+            kept: Lazily::default(),
         })
     }
 }

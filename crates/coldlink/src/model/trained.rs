@@ -578,7 +578,7 @@ mod tests {
     use super::super::AddError;
     use super::*;
     use crate::graph::Notes;
-    use crate::load::NewNodes;
+    use crate::load::{NewNodes, Surprises};
     use crate::score::KindWeights;
     use crate::split::Split;
     use crate::train::{Fit, Silent};
@@ -724,7 +724,7 @@ mod tests {
     }
 
     fn new_nodes(names: Names, rows: &[Vec<(u32, f32)>]) -> NewNodes {
-        NewNodes { names, attributes: Attributes::from_rows(12, rows).unwrap(), unknown_values: 0 }
+        NewNodes { names, attributes: Attributes::from_rows(12, rows).unwrap(), surprises: Surprises::default() }
     }
 
     #[test]
