@@ -3,8 +3,10 @@
 mod ablation;
 mod api;
 mod core;
+mod index;
 mod load;
 mod page;
+mod postgres;
 mod quality;
 mod readme;
 mod real_data;
@@ -25,7 +27,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 14] = [
+const TASKS: [Task; 16] = [
     Task {
         name: "test",
         arguments: "",
@@ -104,6 +106,18 @@ const TASKS: [Task; 14] = [
         arguments: "[ARGUMENTS]",
         about: "step time and memory on a generated graph of a million nodes",
         run: |arguments| Steps::one("scale", example("scale"), arguments),
+    },
+    Task {
+        name: "index",
+        arguments: "[NODES]",
+        about: "links one new node at a time through the index and without, at 100,000 nodes unless told, into results/",
+        run: index::run,
+    },
+    Task {
+        name: "postgres",
+        arguments: "",
+        about: "embeddings in a real PostgreSQL with pgvector, which must find our best nodes (python3 and PyPI's pgserver)",
+        run: |_| postgres::run(),
     },
     Task {
         name: "fuzz",

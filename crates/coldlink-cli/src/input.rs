@@ -154,6 +154,17 @@ pub fn open_model(path: &Path) -> anyhow::Result<Model> {
     Ok(Model::open(path)?)
 }
 
+/// Opens a model with the index beside it, and tells where there is one that cannot be used.
+pub fn open_indexed_model(path: &Path, common: &Common) -> anyhow::Result<Model> {
+    refuse_folder(path, "a model is a file that `coldlink train` writes")?;
+    let (model, problem) = Model::open_indexed(path)?;
+    if let Some(problem) = problem.filter(|_| !common.quiet) {
+        let again = format!("`coldlink index {}` makes it anew", path.display());
+        eprintln!("note: {:#}, and every node is scored; {again}", anyhow::Error::from(problem));
+    }
+    Ok(model)
+}
+
 /// Loads nodes that are not in the graph, and tells what the model cannot use of them.
 pub fn load_new_nodes(path: &Path, model: &Model, strict: bool, common: &Common) -> anyhow::Result<NewNodes> {
     refuse_folder(path, "new nodes are one table, or an .npz file")?;

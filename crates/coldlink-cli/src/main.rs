@@ -2,6 +2,7 @@
 
 mod commands;
 mod demo;
+mod export;
 mod failure;
 mod input;
 mod interrupt;

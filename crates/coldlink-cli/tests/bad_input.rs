@@ -25,7 +25,7 @@ fn tables_that_are_wrong_are_named_with_their_line() {
     let folder = Folder::new();
     let cases = [
         ("ragged", "id,x\na,1\nb\n", "source,target\na,b\n", "nodes.csv` line 3: 1 cells, where the header has 2"),
-        ("nan", "id,x\na,1\nb,NaN\n", "source,target\na,b\n", "nodes.csv` line 3: column `x` is numeric, and `NaN`"),
+        ("twice", "id,x\na,1\na,2\n", "source,target\na,b\n", "nodes.csv` line 3: node `a` has a row already"),
         ("unknown", "id,x\na,1\nb,1\n", "source,target\na,z\n", "edges.csv` line 2: node `z` has a link but no row"),
         ("empty", "id,x\n", "source,target\n", "nodes.csv` has no node"),
         ("no-links", "id,x\na,1\nb,2\n", "source,target\n", "edges.csv` has no link"),
@@ -133,9 +133,13 @@ fn new_nodes_that_do_not_fit_the_model_are_refused() {
     let folder = Folder::new();
     assert_eq!(folder.train("papers.model", "").code, 0);
     folder.write("narrow.csv", "id,words\nfresh,soup\n");
-    check(&folder, "predict papers.model --new narrow.csv", &["`narrow.csv`: there is no column `old`", "hint: "]);
+    let strict = "predict papers.model --strict-input --new";
+    check(&folder, &format!("{strict} narrow.csv"), &["`narrow.csv`: there is no column `old`", "hint: "]);
     folder.write("wrong.csv", "id,words,old\nfresh,soup,many\n");
-    check(&folder, "predict papers.model --new wrong.csv -o out.csv", &["line 2: column `old` is numeric, and `many`"]);
+    check(&folder, &format!("{strict} wrong.csv -o out.csv"), &["line 2: column `old` is of kind numeric, and `many`"]);
+    let lenient = folder.run("predict papers.model --new wrong.csv -o links.csv");
+    assert_eq!(lenient.code, 0);
+    assert!(lenient.err.contains("1 cell read as empty, first in line 2: column `old`"), "{}", lenient.err);
     folder.write("pairs.csv", "new,seen\nfresh,p1\nfresh,p999\n");
     let line = "predict papers.model --new new.csv --pairs pairs.csv -q -o out.csv";
     check(&folder, line, &["`pairs.csv` line 3: there is no node `p999`", "hint: "]);

@@ -174,6 +174,43 @@ fn added_nodes_are_found_like_those_of_the_graph() {
 }
 
 #[test]
+fn embeddings_go_to_parquet_by_the_ending_of_the_file() {
+    let folder = Folder::new();
+    assert_eq!(folder.train("papers.model", "").code, 0);
+    let written = folder.check("embed papers.model -o papers.parquet");
+    assert_eq!(written, "papers.parquet: 90 rows of 16 numbers\n");
+    let bytes = folder.read("papers.parquet");
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    assert!(!folder.exists("papers.names.txt"), "names are a column");
+}
+
+#[test]
+fn an_index_is_used_where_it_belongs_to_the_model_and_told_where_not() {
+    let folder = Folder::new();
+    assert_eq!(folder.train("papers.model", "").code, 0);
+    assert!(!folder.exists("papers.model.index"), "a small graph needs none");
+    let exact = folder.check("predict papers.model --new new.csv");
+    let made = folder.check("index papers.model");
+    assert!(made.starts_with("papers.model.index: 90 nodes, made in "), "{made}");
+    assert!(made.contains("finds 100.0 % of the ten best links, measured on 90 nodes held as if new"), "{made}");
+    assert_eq!(folder.check("predict papers.model --new new.csv"), exact);
+    assert!(folder.check("inspect papers.model").contains("of 90 nodes, finds 100.0 % of the ten best links"));
+
+    let stranger = folder.read("papers.model.index");
+    assert_eq!(folder.train("papers.model", "--seed 7").code, 0);
+    assert_ne!(folder.read("papers.model.index"), stranger, "it is made again with the model");
+    folder.write("papers.model.index", &stranger);
+    let told = folder.run("predict papers.model --new new.csv");
+    assert!(told.code == 0 && told.err.contains("was made from another model"), "{}", told.err);
+    assert!(told.err.contains("`coldlink index papers.model` makes it anew"), "{}", told.err);
+    assert!(!folder.run("predict papers.model --new new.csv --exact").err.contains("index"));
+    folder.write("papers.model.index", "nonsense");
+    assert!(folder.run("predict papers.model --new new.csv").err.contains("cannot open `papers.model.index`"));
+    let about: Value = serde_json::from_str(&folder.check("inspect papers.model --json")).unwrap();
+    assert!(about["index"].is_null() && about["index_problem"].is_string(), "{about}");
+}
+
+#[test]
 fn a_model_says_what_it_is() {
     let folder = Folder::new();
     assert_eq!(folder.train("papers.model", "--seed 7").code, 0);

@@ -264,7 +264,9 @@ async fn what_is_left_out_is_told() {
     let answer = answer.json();
     let notes = answer["notes"].to_string();
     assert!(
-        notes.contains("1 value") && notes.contains("`colour`, `title`") && notes.contains("1 new node without"),
+        notes.contains("1 value")
+            && notes.contains("`colour`, `title`")
+            && notes.contains("1 new node of which nothing"),
         "{notes}"
     );
 }

@@ -26,6 +26,9 @@ pub struct Add {
     /// The new nodes: a table or an .npz file
     #[arg(long, value_name = "FILE")]
     new: PathBuf,
+    /// Refuse rows with other columns, unknown values or cells that cannot be read, instead of telling how many there are
+    #[arg(long)]
+    strict_input: bool,
     /// The model to write [default: the same file]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -36,7 +39,7 @@ pub fn run(args: &Add, common: &Common) -> anyhow::Result<()> {
     let output = args.output.as_ref().unwrap_or(&args.model);
     check_writable(output, &[&args.new])?;
     let model = open_model(&args.model)?;
-    let new = load_new_nodes(&args.new, &model, common)?;
+    let new = load_new_nodes(&args.new, &model, args.strict_input, common)?;
     let larger = model.add(&new)?;
     larger.save(output)?;
     if common.quiet {

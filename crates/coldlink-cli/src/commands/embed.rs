@@ -1,34 +1,47 @@
 //! `coldlink embed`: the vectors of nodes, for use elsewhere.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::{Args, ValueEnum};
-use coldlink::graph::{Names, NodeId};
-use coldlink::kernel::Matrix;
-use coldlink::load::{write_beside, write_npy_f32};
+use coldlink::model::Model;
 
 use super::Common;
+use crate::export::{Destination, Export, Search, write_npy, write_parquet, write_table};
 use crate::failure::Failure;
 use crate::input::{load_new_nodes, open_model};
 use crate::output::{check_writable, print};
 use crate::tables::count;
 
-/// Write the embeddings of nodes as a numpy array
+/// Write the embeddings of nodes to a file or a database
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   coldlink embed papers.model -o papers.npy
-  coldlink embed papers.model --new new-papers.csv -o new-papers.npy
+  coldlink embed papers.model --new new-papers.csv -o new-papers.parquet
+  coldlink embed papers.model --to postgres://me@localhost/library --table papers
 
-Beside out.npy stands out.names.txt with the nodes' names, one a line, in the order of the rows.")]
+Beside out.npy stands out.names.txt with the nodes' names, one a line, in the order of the rows. A
+.parquet file has the columns name and embedding.
+A table has the columns name, embedding, seen (whether the node has links) and search; of new nodes,
+name, embedding and query. With them PostgreSQL finds the best nodes by the dense part of the score,
+which is all but words in common and walks:
+  SELECT name, -(search <#> '[…]') AS score FROM papers ORDER BY search <#> '[…]' LIMIT 10
+where […] is a new node's query: its embedding, followed by 1.")]
 pub struct Embed {
     /// The model
     model: PathBuf,
-    /// The array to write
-    #[arg(long, short, value_name = "FILE.npy")]
-    output: PathBuf,
+    /// The file to write: .npy or .parquet
+    #[arg(long, short, value_name = "FILE", required_unless_present = "to", conflicts_with = "to")]
+    output: Option<PathBuf>,
+    /// The database to write to; needs the extension pgvector
+    #[arg(long, value_name = "postgres://…", requires = "table")]
+    to: Option<String>,
+    /// The table to make in it
+    #[arg(long, value_name = "NAME", requires = "to")]
+    table: Option<String>,
+    /// Replace the table if there is one
+    #[arg(long, requires = "to")]
+    replace: bool,
     /// New nodes, a table or an .npz file, instead of those of the graph
     #[arg(long, value_name = "FILE")]
     new: Option<PathBuf>,
@@ -54,34 +67,50 @@ pub fn run(args: &Embed, common: &Common) -> anyhow::Result<()> {
         let failure = Failure::new("new nodes have no links, and so no structure embedding");
         return Err(failure.hint("leave out `--which structure`").into());
     }
-    let inputs: Vec<_> = [Some(&args.model), args.new.as_ref()].into_iter().flatten().map(PathBuf::as_path).collect();
-    check_writable(&args.output, &inputs)?;
-    let model = open_model(&args.model)?;
-    let (rows, names) = match (&args.new, args.which) {
-        (Some(path), _) => {
-            let new = load_new_nodes(path, &model, args.strict_input, common)?;
-            (model.embed(&new.attributes), new.names)
+    if let Some(output) = &args.output {
+        let inputs = [Some(&args.model), args.new.as_ref()].into_iter().flatten().map(PathBuf::as_path);
+        check_writable(output, &inputs.collect::<Vec<_>>())?;
+    }
+    let export = args.export(open_model(&args.model)?, common)?;
+    let (place, more) = match (&args.output, &args.to, &args.table) {
+        (Some(path), ..) if has_ending(path, "parquet") => {
+            write_parquet(path, &export)?;
+            (path.display().to_string(), String::new())
         }
-        (None, Which::Attributes) => (model.embeddings.attributes, model.names),
-        (None, Which::Structure) => (model.embeddings.structure, model.names),
+        (Some(path), ..) => {
+            let names = write_npy(path, &export)?;
+            (path.display().to_string(), format!("; names in {}", names.display()))
+        }
+        (None, Some(url), Some(table)) => {
+            write_table(&Destination { url, table, replace: args.replace }, &export)?;
+            (format!("table {table}"), String::new())
+        }
+        (None, ..) => return Err(Failure::new("there is nowhere to write to").hint("give `-o FILE`").into()),
     };
-    let beside = args.output.with_extension("names.txt");
-    write_names(&beside, &names)?;
-    write_npy_f32(&args.output, rows.rows(), rows.columns(), &flat(&rows))?;
     if common.quiet {
         return Ok(());
     }
-    let (path, beside) = (args.output.display(), beside.display());
-    print(format!("{path}: {} of {} numbers; names in {beside}\n", count(rows.rows(), "row"), rows.columns()))
+    let (rows, width) = (count(export.embeddings.rows(), "row"), export.embeddings.columns());
+    print(format!("{place}: {rows} of {width} numbers{more}\n"))
 }
 
-fn flat(rows: &Matrix<f32>) -> Vec<f32> {
-    (0..rows.rows()).flat_map(|row| rows.row(row)).copied().collect()
+impl Embed {
+    fn export(&self, model: Model, common: &Common) -> anyhow::Result<Export> {
+        if let Some(path) = &self.new {
+            let new = load_new_nodes(path, &model, self.strict_input, common)?;
+            let embeddings = model.embed(&new.attributes);
+            let search = Search::Queries(model.query_vectors(&embeddings));
+            return Ok(Export { names: new.names, embeddings, search });
+        }
+        let search = Search::Nodes { vectors: model.search_vectors(), seen: model.embeddings.seen.clone() };
+        let embeddings = match self.which {
+            Which::Attributes => model.embeddings.attributes,
+            Which::Structure => model.embeddings.structure,
+        };
+        Ok(Export { names: model.names, embeddings, search })
+    }
 }
 
-/// One name a line; a line break within a name becomes a space.
-fn write_names(path: &std::path::Path, names: &Names) -> anyhow::Result<()> {
-    let write = |node: NodeId, out: &mut dyn Write| writeln!(out, "{}", names.get(node).replace(['\n', '\r'], " "));
-    write_beside(path, |out| (0..names.len() as NodeId).try_for_each(|node| write(node, out)))
-        .with_context(|| format!("cannot write `{}`", path.display()))
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }

@@ -2,12 +2,14 @@
 
 use clap::Args;
 use coldlink::graph::{Dataset, NodeId};
+use coldlink::index::AboutIndex;
 use coldlink::load::{ColumnKind, LoadError, Schema};
-use coldlink::model::{FileProblem, Model, Summary};
+use coldlink::model::{FileProblem, IndexProblem, Model, Summary};
 use coldlink::score::{KindWeights, ScoreWeights, Term};
 use serde::Serialize;
 
 use super::Common;
+use super::index::found;
 use crate::failure::Failure;
 use crate::input::{GraphArgs, empty_rows, notes};
 use crate::output::{print, print_json};
@@ -42,20 +44,20 @@ pub fn run(args: &Inspect, _: &Common) -> anyhow::Result<()> {
             if args.json { print_json(&about) } else { print(about.text()) }
         }
         Err(error) if matches!(error.downcast_ref(), Some(LoadError::UnknownFormat { .. })) => {
-            let model = open_model(args)?;
+            let (model, problem) = open_model(args)?;
             if args.schema {
                 return print(schema_text(model.schema.as_ref())?);
             }
-            let about = AboutModel::of(model);
+            let about = AboutModel::of(model, problem.map(|problem| format!("{:#}", anyhow::Error::from(problem))));
             if args.json { print_json(&about) } else { print(about.text()) }
         }
         Err(error) => Err(error),
     }
 }
 
-fn open_model(args: &Inspect) -> anyhow::Result<Model> {
+fn open_model(args: &Inspect) -> anyhow::Result<(Model, Option<IndexProblem>)> {
     let path = args.graph.path();
-    Model::open(path).map_err(|error| match error.problem {
+    Model::open_indexed(path).map_err(|error| match error.problem {
         FileProblem::Container(_) | FileProblem::NotOurs => {
             let graphs = "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv` (or `.tsv`, `.jsonl`)";
             let failure = Failure::new(format!("`{}` is neither a graph nor a model", path.display()))
@@ -213,13 +215,19 @@ struct AboutModel {
     columns: Vec<Column>,
     /// Of the score's terms, where they are fitted.
     weights: Option<ScoreWeights>,
+    /// Where there is one beside the model.
+    index: Option<AboutIndex>,
+    /// Why one that is there is not used.
+    index_problem: Option<String>,
     config: coldlink::Config,
 }
 
 impl AboutModel {
-    fn of(model: Model) -> Self {
+    fn of(model: Model, index_problem: Option<String>) -> Self {
         AboutModel {
             kind: "model",
+            index: model.index().cloned(),
+            index_problem,
             nodes_without_links: model.embeddings.seen.iter().filter(|seen| !**seen).count(),
             columns: model.schema.as_ref().map(columns).unwrap_or_default(),
             summary: model.summary,
@@ -241,6 +249,12 @@ impl AboutModel {
         facts.add("steps", whole(*steps));
         if let Some(validated) = validation {
             facts.add("validation", format!("{} on held-out {}", quality(validated), self.config.validation));
+        }
+        if let Some(index) = &self.index {
+            facts.add("index", format!("of {} nodes, finds {}", whole(index.nodes), found(index)));
+        }
+        if let Some(problem) = &self.index_problem {
+            facts.add("index", format!("not used: {problem}"));
         }
         facts.add("preset", preset);
         facts.add("seed", seed);

@@ -6,6 +6,7 @@ mod convert;
 mod demo;
 mod embed;
 mod evaluate;
+mod index;
 mod inspect;
 mod predict;
 mod serve;
@@ -90,6 +91,7 @@ pub enum Command {
     Train(train::Train),
     Tune(tune::Tune),
     Evaluate(evaluate::Evaluate),
+    Index(index::Index),
     Predict(predict::Predict),
     Embed(embed::Embed),
     Add(add::Add),
@@ -108,6 +110,7 @@ impl Command {
             Command::Train(args) => train::run(args, common),
             Command::Tune(args) => tune::run(args, common),
             Command::Evaluate(args) => evaluate::run(args, common),
+            Command::Index(args) => index::run(args, common),
             Command::Predict(args) => predict::run(args, common),
             Command::Embed(args) => embed::run(args, common),
             Command::Add(args) => add::run(args, common),

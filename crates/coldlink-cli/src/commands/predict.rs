@@ -10,7 +10,7 @@ use coldlink::model::{Among, Model, Newcomers, Wish};
 use serde::Serialize;
 
 use super::{Common, share};
-use crate::input::{load_new_nodes, open_model};
+use crate::input::{load_new_nodes, open_indexed_model, open_model};
 use crate::output::{check_writable, write_to};
 use crate::progress::Tally;
 use crate::tables::{Columns, count};
@@ -68,6 +68,9 @@ pub struct Predict {
     /// Refuse rows with other columns, unknown values or cells that cannot be read, instead of telling how many there are
     #[arg(long)]
     strict_input: bool,
+    /// Score every node, even where there is an index beside the model
+    #[arg(long)]
+    exact: bool,
     /// How to write [default: by the ending of the output file; table on a terminal; else csv]
     #[arg(long)]
     format: Option<Format>,
@@ -113,7 +116,7 @@ pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
     if let Some(output) = &args.output {
         check_writable(output, &[&args.model, &args.new])?;
     }
-    let model = open_model(&args.model)?;
+    let model = if args.exact { open_model(&args.model)? } else { open_indexed_model(&args.model, common)? };
     let new = load_new_nodes(&args.new, &model, args.strict_input, common)?;
     let names = BothNames { new: &new.names, seen: &model.names };
     let newcomers = model.meet(&new.attributes);

@@ -5,12 +5,13 @@ use std::time::Instant;
 
 use clap::Args;
 use coldlink::config::Preset;
+use coldlink::index::LinkIndex;
 use coldlink::model::Model;
 use coldlink::split::Split;
 use coldlink::train::{Checkpoints, Fit, TrainError};
 use coldlink::tune::{Chosen, Journal, Search, TuneError, auto};
 
-use super::{Common, seeds};
+use super::{Common, index, seeds};
 use crate::failure::Failure;
 use crate::input::GraphArgs;
 use crate::interrupt;
@@ -18,6 +19,9 @@ use crate::output::{check_writable, print};
 use crate::progress::{Progress, quality};
 use crate::settings::SettingsArgs;
 use crate::tables::count;
+
+/// Below so many nodes, scoring every one takes few milliseconds.
+const INDEXED_FROM: usize = 50_000;
 
 /// Train a model on a graph
 #[derive(Args)]
@@ -39,6 +43,9 @@ pub struct Train {
     /// Go on from the checkpoint; the model is the one that an uninterrupted run would have given
     #[arg(long, requires = "checkpoint")]
     resume: bool,
+    /// Make no index beside the model; else one is made for 50,000 nodes and more, and where there was one
+    #[arg(long)]
+    no_index: bool,
     #[command(flatten)]
     settings: SettingsArgs,
     #[command(flatten)]
@@ -92,10 +99,19 @@ pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
             journal.remove()?;
         }
     }
-    if common.quiet { Ok(()) } else { print(done(&model, &args.output, started)) }
+    if !common.quiet {
+        print(done(&model, &args.output, started))?;
+    }
+    args.make_index(&model, common)
 }
 
 impl Train {
+    /// Makes the index where it is worth it. One of the model that was here before would be of no use any more.
+    fn make_index(&self, model: &Model, common: &Common) -> anyhow::Result<()> {
+        let worth_it = model.summary.nodes >= INDEXED_FROM || LinkIndex::path_of(&self.output).exists();
+        if worth_it && !self.no_index { index::make(model, &self.output, common) } else { Ok(()) }
+    }
+
     /// Where checkpoints go. What cannot be gone on with is refused here, before a search for settings begins. A run that was
     /// stopped in its search has no checkpoint yet, but trials.
     fn checkpoints(&self, searches: bool) -> anyhow::Result<Option<Checkpoints>> {

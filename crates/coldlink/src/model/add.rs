@@ -74,9 +74,9 @@ impl Model {
         }
         let names = followed_by(&self.names, &new.names)?;
         let newcomers = self.meet(&new.attributes);
-        let memory = self.memory.as_ref().zip(newcomers.words.as_ref()).map(|(memory, words)| Memory {
+        let memory = self.memory.as_ref().map(|memory| Memory {
             graph: memory.graph.with_unlinked(new.names.len()),
-            words: memory.words.followed_by(words),
+            words: memory.words.followed_by(&memory.words.of_new(&self.prepared(&new.attributes))),
             weights: memory.weights.clone(),
         });
         Ok(Model {
@@ -88,7 +88,7 @@ impl Model {
             embeddings: self.embeddings.followed_by(&newcomers.embeddings),
             memory,
             encoder: self.encoder.clone(),
-            // It holds the nodes that it was made from; later ones are looked at beside it.
+            // It covers the first nodes still; those that came later are looked through beside it.
             index: self.index.clone(),
             kept: Lazily::default(),
         })

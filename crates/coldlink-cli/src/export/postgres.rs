@@ -1,0 +1,133 @@
+//! A table in PostgreSQL with pgvector, in which the database finds the best nodes by the dense part of the score.
+
+use std::io;
+
+use anyhow::Context;
+use coldlink::graph::NodeId;
+use postgres::error::SqlState;
+use postgres::{Client, NoTls, Transaction};
+
+use super::copy::Rows;
+use super::{Export, Search};
+use crate::failure::Failure;
+
+/// The most numbers that pgvector's type `vector` holds.
+const WIDEST: usize = 16_000;
+
+/// A table in a database.
+pub struct Destination<'a> {
+    /// Where the server is.
+    pub url: &'a str,
+    /// Its name, with a schema or without.
+    pub table: &'a str,
+    /// Whether one that is there may go.
+    pub replace: bool,
+}
+
+/// Writes the table in one transaction: others see all of it or what was there before.
+pub fn write_table(to: &Destination<'_>, export: &Export) -> anyhow::Result<()> {
+    let (Search::Nodes { vectors, .. } | Search::Queries(vectors)) = &export.search;
+    if vectors.columns() > WIDEST {
+        let failure = Failure::new(format!("embeddings of {} numbers do not fit a table", export.embeddings.columns()));
+        return Err(failure.hint(format!("pgvector holds up to {WIDEST}; train with a smaller `width`")).into());
+    }
+    let mut client = Client::connect(to.url, NoTls).map_err(cannot_connect)?;
+    let mut transaction = client.transaction()?;
+    add_pgvector(&mut transaction)?;
+    let table = quoted(to.table);
+    if to.replace {
+        transaction.batch_execute(&format!("DROP TABLE IF EXISTS {table}"))?;
+    }
+    transaction
+        .batch_execute(&format!("CREATE TABLE {table} ({})", columns(export)))
+        .map_err(|error| to.refused(error))?;
+    let rows = transaction.copy_in(&format!("COPY {table} FROM STDIN (FORMAT binary)"))?;
+    let rows = copy(export, rows).with_context(|| to.cannot_write())?;
+    rows.finish().map_err(|error| to.refused(error))?;
+    transaction.commit().with_context(|| to.cannot_write())
+}
+
+fn columns(export: &Export) -> String {
+    let width = export.embeddings.columns();
+    let search = match &export.search {
+        Search::Nodes { vectors, .. } => {
+            format!("seen boolean NOT NULL, search vector({}) NOT NULL", vectors.columns())
+        }
+        Search::Queries(vectors) => format!("query vector({}) NOT NULL", vectors.columns()),
+    };
+    format!("name text PRIMARY KEY, embedding vector({width}) NOT NULL, {search}")
+}
+
+fn copy<W: io::Write>(export: &Export, out: W) -> io::Result<W> {
+    let mut rows = Rows::new(io::BufWriter::with_capacity(1 << 16, out))?;
+    for node in 0..export.names.len() {
+        let fields = if matches!(export.search, Search::Nodes { .. }) { 4 } else { 3 };
+        rows.start(fields);
+        rows.text(&export.names.get(node as NodeId));
+        rows.vector(export.embeddings.row(node));
+        match &export.search {
+            Search::Nodes { vectors, seen } => {
+                rows.boolean(seen[node]);
+                rows.vector(vectors.row(node));
+            }
+            Search::Queries(vectors) => rows.vector(vectors.row(node)),
+        }
+        rows.end()?;
+    }
+    rows.finish()?.into_inner().map_err(io::IntoInnerError::into_error)
+}
+
+/// The type `vector` comes with an extension, which a database has to be told to use.
+fn add_pgvector(transaction: &mut Transaction<'_>) -> anyhow::Result<()> {
+    if transaction.query_opt("SELECT 1 FROM pg_extension WHERE extname = 'vector'", &[])?.is_some() {
+        return Ok(());
+    }
+    transaction.batch_execute("CREATE EXTENSION vector").map_err(|error| {
+        let failure = Failure::new("the database has no pgvector")
+            .hint("install pgvector on the server, then run `CREATE EXTENSION vector` as a user who may");
+        anyhow::Error::from(error).context(failure)
+    })
+}
+
+/// Each part of a name as it is, whatever its letters.
+fn quoted(table: &str) -> String {
+    let parts: Vec<String> = table.split('.').map(|part| format!("\"{}\"", part.replace('"', "\"\""))).collect();
+    parts.join(".")
+}
+
+fn cannot_connect(error: postgres::Error) -> anyhow::Error {
+    let failure = Failure::new("cannot connect to PostgreSQL")
+        .hint("give `--to postgres://USER:PASSWORD@HOST:PORT/DATABASE`; connections are not encrypted");
+    anyhow::Error::from(error).context(failure)
+}
+
+impl Destination<'_> {
+    fn cannot_write(&self) -> String {
+        format!("cannot write the table `{}`", self.table)
+    }
+
+    /// What the server says, with what to do about it.
+    fn refused(&self, error: postgres::Error) -> anyhow::Error {
+        let hint = match error.code() {
+            Some(&SqlState::DUPLICATE_TABLE) => Some("`--replace` writes it anew; `--table` takes another name"),
+            Some(&SqlState::UNIQUE_VIOLATION) => Some("two nodes have the same name; names must differ"),
+            Some(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) => Some("PostgreSQL takes no names with a zero byte in them"),
+            Some(&SqlState::INVALID_SCHEMA_NAME) => Some("make the schema first: CREATE SCHEMA"),
+            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Some("the user may not create tables there"),
+            _ => None,
+        };
+        let failure = Failure::new(self.cannot_write());
+        anyhow::Error::from(error).context(hint.into_iter().fold(failure, Failure::hint))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_tables_are_quoted_part_by_part() {
+        assert_eq!(quoted("papers"), "\"papers\"");
+        assert_eq!(quoted("public.a\"b"), "\"public\".\"a\"\"b\"");
+    }
+}
