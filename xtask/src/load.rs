@@ -72,6 +72,9 @@ fn large_model(steps: &mut Steps) -> Result<PathBuf> {
         train.args(["train", "target/load/graph", "-o", "target/load/large.model", "--preset", "default"]);
         train.args(SETTINGS.iter().flat_map(|setting| ["--set", setting]));
         steps.run("train", train)?;
+        let mut index = binary();
+        index.args(["index", "target/load/large.model"]);
+        steps.run("index", index)?;
     }
     Ok(model)
 }

@@ -44,12 +44,16 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Serves a copy of a model, which requests may change, with its log beside it.
+    /// Serves a copy of a model, and of its index where it has one, which requests may change, with its log beside it.
     pub fn start(model: &Path, name: &str, arguments: &[&str]) -> Result<Self> {
         let folder = root().join("target/served");
         fs::create_dir_all(&folder)?;
         let copy = folder.join(name);
         fs::copy(model, &copy)?;
+        let index = |path: &Path| path.with_added_extension("index");
+        if index(model).exists() {
+            fs::copy(index(model), index(&copy))?;
+        }
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let log = fs::File::create(folder.join(format!("{name}.log")))?;
         let mut command = binary();

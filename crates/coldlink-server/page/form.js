@@ -8,13 +8,9 @@ let fields = [];
 /** Builds the form for a model. */
 export function build(described) {
   model = described;
-  const inputs = model.columns.map((column) =>
-    column.takes === "words" ? words(column)
-      : column.takes === "number" ? number(column)
-      : column.takes === "value" ? value(column)
-      : text(column.name, column.name, column.takes === "date" ? "2024-05-01" : ""));
+  const inputs = model.columns.map((column) => (makers[column.takes] ?? text)(column));
   if (!model.columns.length) inputs.push(attributes());
-  fields = [text(model.id, model.id, "the node's name, if it has one"), ...inputs];
+  fields = [text({ name: model.id }, "the node's name, if it has one"), ...inputs];
   byId("fields").replaceChildren(...fields.map((field) => field.element));
 }
 
@@ -55,12 +51,74 @@ function field(key, label, kind, input, before = null) {
   return { key, input, complaint, element: element("div", { class: "field" }, named, before, input, complaint) };
 }
 
-function text(key, label, placeholder = "") {
+const isEmpty = (value) => value === undefined || value === null;
+
+function text({ name }, placeholder = "") {
   const input = element("input", { placeholder, spellcheck: "false" });
   return {
-    ...field(key, label, "", input),
-    set: (value) => (input.value = value === undefined || value === null ? "" : [value].flat().join("|")),
+    ...field(name, name, "", input),
+    set: (value) => (input.value = isEmpty(value) ? "" : String(value)),
     get: () => ({ value: input.value.trim() || null }),
+  };
+}
+
+/** A few sentences, of which words count. */
+function prose({ name }) {
+  const input = element("textarea", { rows: "2" });
+  return {
+    ...field(name, name, "a text", input),
+    set: (value) => (input.value = isEmpty(value) ? "" : String(value)),
+    get: () => ({ value: input.value.trim() || null }),
+  };
+}
+
+function flag({ name }) {
+  const choice = [["", "unknown"], ["true", "yes"], ["false", "no"]];
+  const input = element("select", {}, ...choice.map(([value, label]) => element("option", { value }, label)));
+  return {
+    ...field(name, name, "yes or no", input),
+    set: (value) => (input.value = isEmpty(value) ? "" : String(value)),
+    get: () => ({ value: input.value ? input.value === "true" : null }),
+  };
+}
+
+/** One value: of a short list as a menu, of a long one as a text with suggestions. */
+function choice(column) {
+  const short = column.known_values > 0 && column.known_values <= 40;
+  const options = column.values.map((value) => element("option", { value }, value));
+  const list = element("datalist", { id: `choice-${++made}` }, ...(short ? [] : options));
+  const input = short
+    ? element("select", {}, element("option", { value: "" }, "unknown"), ...options)
+    : element("input", { list: list.id, placeholder: "unknown", spellcheck: "false" });
+  const whole = field(column.name, column.name, "one of some", input);
+  whole.element.append(list);
+  return {
+    ...whole,
+    set: (value) => (input.value = isEmpty(value) ? "" : String(value)),
+    get: () => ({ value: input.value.trim() || null }),
+  };
+}
+
+function date({ name }) {
+  const input = element("input", { type: "date" });
+  return {
+    ...field(name, name, "a date", input),
+    set: (value) => (input.value = isEmpty(value) ? "" : String(value).slice(0, 10)),
+    get: () => (input.validity.badInput ? { problem: "this is no date; leave it empty if it is not known" } : { value: input.value || null }),
+  };
+}
+
+function vector({ name, numbers }) {
+  const input = element("textarea", { rows: "2", spellcheck: "false", placeholder: "0.1, 0.2, …" });
+  return {
+    ...field(name, name, `${numbers} numbers`, input),
+    set: (value) => (input.value = isEmpty(value) ? "" : value.join(", ")),
+    get: () => {
+      const given = input.value.split(/[\s,;]+/).filter((part) => part).map(Number);
+      if (!given.length) return { value: null };
+      if (given.some((number) => !Number.isFinite(number))) return { problem: "not all of these are numbers" };
+      return given.length === numbers ? { value: given } : { problem: `${given.length} numbers where ${numbers} are expected` };
+    },
   };
 }
 
@@ -78,18 +136,9 @@ function number(column) {
   };
 }
 
-/** One of the values that the model knows, or another. */
-function value(column) {
-  const choice = element("datalist", { id: `values-${++made}` }, ...column.values.map((known) => element("option", { value: known })));
-  const made_field = text(column.name, column.name, "unknown");
-  made_field.input.setAttribute("list", choice.id);
-  made_field.element.append(choice);
-  return made_field;
-}
-
 /** Words as chips: Enter or a comma adds one, Backspace in an empty field takes the last. */
 function words(column) {
-  const known = column.values.length === column.known_values ? new Set(column.values) : null;
+  const known = column.known_values > 0 && column.values.length === column.known_values ? new Set(column.values) : null;
   const choice = element("datalist", { id: `words-${++made}` }, ...column.values.map((value) => element("option", { value })));
   const list = element("ul", { class: "chips", "aria-label": `${column.name} that are given` });
   const input = element("input", { list: choice.id, placeholder: "a word, then Enter", spellcheck: "false" });
@@ -152,3 +201,5 @@ function attributes() {
     },
   };
 }
+
+const makers = { number, flag, choice, words, text: prose, date, vector };

@@ -29,6 +29,9 @@ pub struct ModelAnswer {
     /// All its settings.
     #[schema(value_type = Object)]
     config: Value,
+    /// The share of the ten best links that is found through the index, where there is one; else every node is scored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index_recall: Option<f64>,
     /// Whether its links have probabilities.
     probabilities: bool,
     /// The key of a new node's name.
@@ -62,6 +65,7 @@ fn about(served: &Served, limits: Limits, read_only: bool) -> Result<ModelAnswer
         fingerprint: served.fingerprint.clone(),
         summary: model.summary.clone(),
         config: serde_json::to_value(&model.config).map_err(|_| ApiError::internal())?,
+        index_recall: model.index().map(|index| index.recall),
         probabilities: model.memory.is_some(),
         id,
         columns: columns(served),

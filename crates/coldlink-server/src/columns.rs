@@ -1,7 +1,7 @@
 //! The columns of a model's schema as forms and documents need them.
 
 use coldlink::graph::NodeId;
-use coldlink::load::{Column as Known, ColumnKind, Values};
+use coldlink::load::{ColumnKind, Values};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -21,16 +21,18 @@ const LOOKED_AT: usize = 1_000;
 pub enum Takes {
     /// A number.
     Number,
-    /// One or several words, as a list or with `|` between them.
+    /// `true` or `false`.
+    Flag,
+    /// One value of some.
+    Choice,
+    /// One or several values, as a list or with `|` between them.
     Words,
-    /// One of some values.
-    Value,
-    /// A date or a time.
-    Date,
-    /// A list of numbers.
-    Numbers,
-    /// A text.
+    /// Any text.
     Text,
+    /// A date, or a date with a time, as in ISO 8601.
+    Date,
+    /// A list of so many numbers.
+    Vector,
 }
 
 /// A column of the node table that was trained on.
@@ -40,10 +42,13 @@ pub struct Column {
     pub name: String,
     /// What it takes.
     pub takes: Takes,
-    /// Values that the model knows: all, or some of very many.
+    /// Values that the model knows: all, or some of very many; none where any may come.
     pub values: Vec<String>,
     /// How many values it knows.
     pub known_values: usize,
+    /// How many numbers it takes, where it takes a list of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<u32>,
 }
 
 /// The columns that say something about a node.
@@ -52,25 +57,27 @@ pub fn columns(served: &Served) -> Vec<Column> {
 }
 
 /// The only place that knows the kinds of columns.
-fn describe(column: &Known) -> Option<Column> {
+fn describe(column: &coldlink::load::Column) -> Option<Column> {
     let takes = match column.kind {
-        ColumnKind::Ignore {} => return None,
+        _ if column.width() == 0 => return None,
         ColumnKind::Numeric { .. } => Takes::Number,
+        ColumnKind::Boolean {} => Takes::Flag,
+        ColumnKind::Categorical { .. } | ColumnKind::Type {} => Takes::Choice,
         ColumnKind::MultiValued { .. } => Takes::Words,
-        ColumnKind::Categorical { .. } | ColumnKind::Boolean {} | ColumnKind::Type {} => Takes::Value,
         ColumnKind::DateTime {} => Takes::Date,
-        ColumnKind::Vector {} => Takes::Numbers,
-        ColumnKind::Text { .. } => Takes::Text,
+        ColumnKind::Vector {} => Takes::Vector,
+        _ => Takes::Text,
     };
-    let flags = ["true", "false"].map(str::to_owned);
-    let values = match (&column.values, takes) {
-        (Values::Listed(values), Takes::Words | Takes::Value) => values,
-        _ if column.kind == ColumnKind::Boolean {} => &flags[..],
-        _ => &[],
+    let (values, numbers): (&[String], _) = match &column.values {
+        Values::Listed(values) => (values, None),
+        Values::Numbers(count) => (&[], Some(*count)),
+        _ => (&[], None),
     };
+    // Single words of texts are no choice.
+    let values = if takes == Takes::Text { &[] } else { values };
     let step = values.len().div_ceil(MOST_VALUES).max(1);
     let shown = values.iter().step_by(step).cloned().collect();
-    Some(Column { name: column.name.clone(), takes, values: shown, known_values: values.len() })
+    Some(Column { name: column.name.clone(), takes, values: shown, known_values: values.len(), numbers })
 }
 
 /// A new node that could be asked about: made like one of the model's.
@@ -84,16 +91,17 @@ pub fn example(served: &Served) -> Value {
     let mut node = Map::from_iter([(schema.id.clone(), json!("a new node"))]);
     for column in columns(served) {
         let start = format!("{}=", column.name);
-        let mut words: Vec<&str> = names.iter().filter_map(|name| name.strip_prefix(&start)).collect();
+        let words = names.iter().filter_map(|name| name.strip_prefix(&start)).filter(|word| *word != "(other)");
+        let mut words: Vec<&str> = words.collect();
         if words.is_empty() {
             words = column.values.iter().take(1).map(String::as_str).collect();
         }
         words.truncate(EXAMPLE_VALUES);
-        let value = match (column.takes, &words[..]) {
-            (_, []) => Value::Null,
-            (Takes::Text, words) => json!(words.join(" ")),
-            (Takes::Value, [first, ..]) => json!(first),
-            (_, words) => json!(words),
+        let value = match (column.takes, words.first()) {
+            (Takes::Words, Some(_)) => json!(words),
+            (Takes::Text, Some(_)) => json!(words.join(" ")),
+            (Takes::Choice, Some(word)) => json!(word),
+            _ => Value::Null,
         };
         node.insert(column.name, value);
     }

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 
-use crate::columns::{Takes, columns, example};
+use crate::columns::{Column, Takes, columns, example};
 use crate::error::ErrorBody;
 use crate::served::Served;
 use crate::state::Server;
@@ -81,7 +81,8 @@ fn node(served: &Served, named: bool) -> Value {
     };
     let mut properties = Map::from_iter([(id.to_owned(), name)]);
     for column in columns(served) {
-        properties.insert(column.name, cell(column.takes));
+        let cell = cell(&column);
+        properties.insert(column.name, cell);
     }
     if served.model.schema.is_none() {
         let last = served.model.loaded_width().saturating_sub(1);
@@ -105,18 +106,24 @@ fn id_of(served: &Served) -> &str {
     served.model.schema.as_ref().map_or("id", |schema| &schema.id)
 }
 
-fn cell(takes: Takes) -> Value {
+fn cell(column: &Column) -> Value {
     let scalar = ["string", "number", "boolean", "null"];
-    match takes {
+    match column.takes {
         Takes::Number => cell_of_number("a number, or nothing where it is not known"),
+        Takes::Flag => json!({"type": ["boolean", "null"]}),
+        Takes::Date => {
+            json!({"type": ["string", "null"], "format": "date", "description": "a date; a time may follow"})
+        }
+        Takes::Vector => json!({
+            "type": ["array", "null"], "items": {"type": "number", "minimum": -1e30, "maximum": 1e30},
+            "minItems": column.numbers, "maxItems": column.numbers,
+        }),
+        Takes::Choice => json!({"type": scalar, "description": "one value"}),
         Takes::Words => json!({
-            "description": "words, as a list or with | between them",
+            "description": "values, as a list or with | between them",
             "anyOf": [{"type": scalar}, {"type": "array", "items": {"type": scalar}}],
         }),
-        Takes::Value => json!({"description": "one of the column's values"}),
-        Takes::Date => json!({"description": "a date or a time, as 2024-05-01 or 2024-05-01T12:30:00Z"}),
-        Takes::Numbers => json!({"description": "a list of as many numbers as the column has"}),
-        Takes::Text => json!({"description": "a text"}),
+        Takes::Text => json!({"type": scalar, "description": "a text"}),
     }
 }
 

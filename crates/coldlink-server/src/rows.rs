@@ -10,6 +10,7 @@ use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder};
 use utoipa::openapi::{RefOr, Schema as ApiSchema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::columns::{Column, Takes, columns};
 use crate::error::{ApiError, Code};
 use crate::limits::check_count;
 use crate::served::Served;
@@ -46,16 +47,20 @@ impl Given {
     pub fn read(served: &Served, nodes: Vec<Node>, most: usize) -> Result<Self, ApiError> {
         check_count("nodes", nodes.len(), most)?;
         let mut unknown = BTreeSet::new();
-        let (new, named) = match &served.model.schema {
-            Some(schema) => by_column(schema, nodes, &mut unknown)?,
+        let (new, named, empty) = match &served.model.schema {
+            Some(schema) => by_column(schema, &columns(served), nodes, &mut unknown)?,
             None => by_number(served.model.loaded_width(), nodes, &mut unknown)?,
         };
         let mut notes = new.notes();
         notes.extend(left_out(&unknown));
-        notes.extend(without_attributes(&new.attributes));
+        let s = if empty == 1 { "" } else { "s" };
+        notes.extend((empty > 0).then(|| format!("{empty} new node{s} of which nothing is known but the name")));
         Ok(Given { new, notes, named })
     }
 }
+
+/// New nodes, whether each was given a name, and how many have no value.
+type Read = (NewNodes, Vec<bool>, usize);
 
 fn left_out(unknown: &BTreeSet<String>) -> Option<String> {
     let names: Vec<String> = unknown.iter().take(NAMED).map(|key| format!("`{}`", short(key))).collect();
@@ -64,32 +69,59 @@ fn left_out(unknown: &BTreeSet<String>) -> Option<String> {
     (!names.is_empty()).then(|| format!("left out key{s} that the model does not know: {}{more}", names.join(", ")))
 }
 
-fn without_attributes(attributes: &Attributes) -> Option<String> {
-    let empty = attributes.offsets().windows(2).filter(|pair| pair[0] == pair[1]).count();
-    let s = if empty == 1 { "" } else { "s" };
-    (empty > 0).then(|| format!("{empty} new node{s} without any attribute that the model knows"))
-}
-
 /// As rows of a table with the columns of the schema; a key that is missing is an empty cell.
 fn by_column(
     schema: &Schema,
+    columns: &[Column],
     nodes: Vec<Node>,
     unknown: &mut BTreeSet<String>,
-) -> Result<(NewNodes, Vec<bool>), ApiError> {
+) -> Result<Read, ApiError> {
     let mut lines = Vec::new();
-    let mut named = Vec::with_capacity(nodes.len());
+    let (mut named, mut empty) = (Vec::with_capacity(nodes.len()), 0);
     for (place, Node(mut object)) in nodes.into_iter().enumerate() {
         let name = name_of(&mut object, &schema.id, place)?;
         named.push(!name.is_empty());
         let mut row = Map::from_iter([(schema.id.clone(), Value::String(name))]);
-        for column in &schema.columns {
-            row.insert(column.name.clone(), object.remove(&column.name).unwrap_or(Value::Null));
+        empty += usize::from(columns.iter().all(|column| object.get(&column.name).is_none_or(is_nothing)));
+        for column in columns {
+            let value = object.remove(&column.name).unwrap_or(Value::Null);
+            check_cell(column, &value, place)?;
+            row.insert(column.name.clone(), value);
         }
+        // What nothing is made of may be there, or not.
+        object.retain(|key, _| schema.column(key).is_none());
         unknown.extend(object.into_iter().map(|(key, _)| key));
         serde_json::to_writer(&mut lines, &row).map_err(|_| ApiError::internal())?;
         lines.push(b'\n');
     }
-    Ok((new_from_json_lines(lines, schema, false)?, named))
+    let mut new = new_from_json_lines(lines, schema, false)?;
+    if let Some((node, problem)) = &new.surprises.first_unreadable {
+        return Err(bad_node((*node as usize).saturating_sub(1), problem, "leave out what is not known"));
+    }
+    new.surprises.missing_columns.clear();
+    Ok((new, named, empty))
+}
+
+fn is_nothing(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(str::is_empty) || value.as_array().is_some_and(Vec::is_empty)
+}
+
+/// JSON has types: a text is no number here, even where a table would read it as one.
+fn check_cell(column: &Column, value: &Value, place: usize) -> Result<(), ApiError> {
+    let is_scalar = !value.is_array() && !value.is_object();
+    let (fits, takes) = match column.takes {
+        _ if value.is_null() => return Ok(()),
+        Takes::Number => (value.is_number(), "a number"),
+        Takes::Flag => (value.is_boolean(), "true or false"),
+        Takes::Date => (value.is_string(), "a date as a text"),
+        Takes::Vector => (value.as_array().is_some_and(|all| all.iter().all(Value::is_number)), "a list of numbers"),
+        Takes::Choice => (is_scalar, "one value"),
+        Takes::Text => (is_scalar, "a text"),
+        Takes::Words => (!value.is_object(), "a value or a list of values"),
+    };
+    let problem =
+        || bad_node(place, format!("column `{}` takes {takes}", short(&column.name)), "leave out what is not known");
+    if fits { Ok(()) } else { Err(problem()) }
 }
 
 /// Takes a node's name out of its object; empty where there is none.
@@ -107,11 +139,7 @@ fn bad_node(place: usize, problem: impl std::fmt::Display, hint: &str) -> ApiErr
 }
 
 /// As `{"id": …, "attributes": {"17": 1.0, …}}`, for a model that was trained on numbered columns.
-fn by_number(
-    width: usize,
-    nodes: Vec<Node>,
-    unknown: &mut BTreeSet<String>,
-) -> Result<(NewNodes, Vec<bool>), ApiError> {
+fn by_number(width: usize, nodes: Vec<Node>, unknown: &mut BTreeSet<String>) -> Result<Read, ApiError> {
     let (mut rows, mut names, mut named) = (Vec::new(), Vec::new(), Vec::new());
     for (place, Node(mut object)) in nodes.into_iter().enumerate() {
         let name = name_of(&mut object, "id", place)?;
@@ -127,8 +155,9 @@ fn by_number(
         rows.push(numbered_row(width, attributes, place)?);
         unknown.extend(object.into_iter().map(|(key, _)| key));
     }
+    let empty = rows.iter().filter(|row| row.is_empty()).count();
     let attributes = Attributes::from_rows(width, &rows).map_err(|_| ApiError::internal())?;
-    Ok((NewNodes { names: Names::from_texts(names), attributes, surprises: Surprises::default() }, named))
+    Ok((NewNodes { names: Names::from_texts(names), attributes, surprises: Surprises::default() }, named, empty))
 }
 
 fn numbered_row(width: usize, attributes: Map<String, Value>, place: usize) -> Result<Vec<(u32, f32)>, ApiError> {

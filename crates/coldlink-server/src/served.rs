@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use axum::body::Bytes;
 use coldlink::graph::NodeId;
+use coldlink::index::LinkIndex;
 use coldlink::model::{FileError, FileProblem, Model};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -38,9 +39,17 @@ impl Served {
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let failed = |error: io::Error| FileError { path: path.to_owned(), problem: FileProblem::Io(error) };
         let identity = Identity::of(path).map_err(failed)?;
-        let copy = Copy::of(path).map_err(failed)?;
+        let copy = Copy::of(path, Copy::new_path()).map_err(failed)?;
+        let index = LinkIndex::path_of(path);
+        let _index_copy =
+            index.exists().then(|| Copy::of(&index, LinkIndex::path_of(&copy.0)).map_err(failed)).transpose()?;
         let fingerprint = format!("{:016x}", xxh3_64(&coldlink::load::Map::open(&copy.0).map_err(failed)?));
-        let model = Model::open(&copy.0).map_err(|error| FileError { path: path.to_owned(), ..error })?;
+        let (model, problem) =
+            Model::open_indexed(&copy.0).map_err(|error| FileError { path: path.to_owned(), ..error })?;
+        if let Some(problem) = problem {
+            let error: &dyn std::error::Error = &problem;
+            tracing::warn!(error, "the index beside the model is not used; `coldlink index` makes it anew");
+        }
         Ok(Served::new(model, fingerprint, identity))
     }
 
@@ -81,16 +90,19 @@ impl Served {
 struct Copy(PathBuf);
 
 impl Copy {
-    fn of(path: &Path) -> io::Result<Self> {
+    /// Of the file at `path`, at a path where nobody else may have put a file or a link.
+    fn of(path: &Path, copy: PathBuf) -> io::Result<Self> {
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&copy)?;
+        let copy = Copy(copy);
+        io::copy(&mut fs::File::open(path)?, &mut file)?;
+        Ok(copy)
+    }
+
+    fn new_path() -> PathBuf {
         static COPIES: AtomicUsize = AtomicUsize::new(0);
         let number = COPIES.fetch_add(1, Ordering::Relaxed);
         let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos());
-        let name = format!("coldlink-{}-{number}-{now}.model", std::process::id());
-        let copy = Copy(std::env::temp_dir().join(name));
-        // Nobody else may have put a file or a link there.
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&copy.0)?;
-        io::copy(&mut fs::File::open(path)?, &mut file)?;
-        Ok(copy)
+        std::env::temp_dir().join(format!("coldlink-{}-{number}-{now}.model", std::process::id()))
     }
 }
 
@@ -100,23 +112,34 @@ impl Drop for Copy {
     }
 }
 
-/// Tells one file from another that took its place.
+/// Tells a model's file, with the index beside it, from others that took their places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    path: PathBuf,
+    model: FileIdentity,
+    index: Option<FileIdentity>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FileIdentity {
     bytes: u64,
     changed: Option<SystemTime>,
     number: u64,
 }
 
 impl Identity {
-    /// Of the file at `path`.
+    /// Of the model at `path`.
     pub fn of(path: &Path) -> io::Result<Self> {
+        Ok(Identity { model: FileIdentity::of(path)?, index: FileIdentity::of(&LinkIndex::path_of(path)).ok() })
+    }
+}
+
+impl FileIdentity {
+    fn of(path: &Path) -> io::Result<Self> {
         let about = fs::metadata(path)?;
         #[cfg(unix)]
         let number = std::os::unix::fs::MetadataExt::ino(&about);
         #[cfg(not(unix))]
         let number = 0;
-        Ok(Identity { path: path.to_owned(), bytes: about.len(), changed: about.modified().ok(), number })
+        Ok(FileIdentity { bytes: about.len(), changed: about.modified().ok(), number })
     }
 }

@@ -79,10 +79,14 @@ impl Server {
         let deadline = Deadline(Instant::now().checked_add(self.limits().time()));
         let (sender, receiver) = oneshot::channel();
         self.pool.spawn(move || {
+            // Whoever asked has gone: nothing is worked on for nobody.
+            if sender.is_closed() {
+                return;
+            }
             let work = || deadline.check().and_then(|()| work(deadline));
             let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(ApiError::internal()));
             drop(permit);
-            // Whoever asked may have gone.
+            // An error means only that whoever asked has gone since.
             let _ = sender.send(done);
         });
         receiver.await.unwrap_or_else(|_| Err(ApiError::internal()))

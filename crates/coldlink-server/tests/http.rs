@@ -259,10 +259,14 @@ async fn numbers_that_are_too_large_are_refused_or_scored_but_never_infinite() {
 #[tokio::test]
 async fn what_is_left_out_is_told() {
     let node = json!({"id": "odd", "words": ["soup", "quark"], "title": "x", "colour": {"deep": [1]}});
-    let answer = service().post("/v1/links", json!({"nodes": [node, {}]})).await.json();
+    let answer = service().post("/v1/links", json!({"nodes": [node, {}]})).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    let answer = answer.json();
     let notes = answer["notes"].to_string();
     assert!(
-        notes.contains("1 value") && notes.contains("`colour`, `title`") && notes.contains("1 new node without"),
+        notes.contains("1 value")
+            && notes.contains("`colour`, `title`")
+            && notes.contains("1 new node of which nothing"),
         "{notes}"
     );
 }
@@ -427,7 +431,7 @@ async fn no_request_is_dropped_while_models_change() {
 async fn a_model_without_columns_takes_attributes_by_number() {
     let folder = tempfile::tempdir().unwrap();
     let mut model = train(folder.path(), 1);
-    model.schema = None;
+    (model.schema, model.preparation) = (None, None);
     model.save(&folder.path().join("model")).unwrap();
     let service = Service::of(folder, Options::default());
     let node = json!({"id": "x", "attributes": {"0": 1.0, "3": 0.5, "5": 0}});

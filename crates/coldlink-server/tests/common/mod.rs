@@ -26,7 +26,7 @@ pub fn train(folder: &Path, seed: u64) -> Model {
     let (mut nodes, mut edges) = ("id,words,pages\n".to_owned(), "source,target\n".to_owned());
     for paper in 0..300 {
         let some: Vec<&str> = words[paper % 3].split('|').cycle().skip(paper % 4).take(3).collect();
-        writeln!(nodes, "p{paper},{},{}", some.join("|"), paper % 2).unwrap();
+        writeln!(nodes, "p{paper},{},{}", some.join("|"), 10 * (paper % 17)).unwrap();
         for step in [1, 2, 5] {
             writeln!(edges, "p{paper},p{}", (paper + 3 * step) % 300).unwrap();
         }

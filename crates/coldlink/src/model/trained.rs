@@ -618,7 +618,7 @@ mod tests {
     use super::super::AddError;
     use super::*;
     use crate::graph::Notes;
-    use crate::load::NewNodes;
+    use crate::load::{NewNodes, Surprises};
     use crate::score::KindWeights;
     use crate::split::Split;
     use crate::train::{Fit, Silent};
@@ -764,7 +764,7 @@ mod tests {
     }
 
     fn new_nodes(names: Names, rows: &[Vec<(u32, f32)>]) -> NewNodes {
-        NewNodes { names, attributes: Attributes::from_rows(12, rows).unwrap(), surprises: Default::default() }
+        NewNodes { names, attributes: Attributes::from_rows(12, rows).unwrap(), surprises: Surprises::default() }
     }
 
     #[test]
