@@ -10,9 +10,7 @@ __all__ = ["Graph", "NewNodes", "Settings", "Trained", "evaluate", "tune"]
 @final
 class Graph:
     @staticmethod
-    def read(
-        path: str, strict_input: bool, unknown_nodes: str, columns: str | None, name: str | None
-    ) -> Graph: ...
+    def read(path: str, strict_input: bool, unknown_nodes: str, columns: str | None, name: str | None) -> Graph: ...
     @staticmethod
     def from_lines(nodes: bytes, edges: bytes, unknown_nodes: str, columns: str | None, name: str) -> Graph: ...
     @staticmethod

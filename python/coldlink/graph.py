@@ -42,7 +42,7 @@ def read(
     found out: `{"price": "numeric", "title": {"kind": "text", "rare": 3}}`.
 
     >>> coldlink.read(folder)
-    Graph('papers', nodes=150, links=450, attributes=12)
+    Graph('papers', nodes=150, links=450, attributes=13)
     """
     return Graph(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, _kinds(columns, None), None))
 

@@ -66,9 +66,10 @@ impl Trained {
         self.model.summary.nodes
     }
 
+    /// How many columns attributes of new nodes have.
     #[getter]
     fn attributes(&self) -> usize {
-        self.model.summary.attributes
+        self.model.loaded_width()
     }
 
     /// The column that names nodes, where the model was trained on tables.

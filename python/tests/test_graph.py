@@ -84,17 +84,21 @@ def test_columns_may_be_called_as_one_likes(tables: Any, tmp_path: Path) -> None
     assert plain.names == by_index.names
 
 
-def test_numbers_keep_their_digits_and_ids_stay_whole(arrays: Any) -> None:
+def test_numbers_keep_their_digits_and_ids_stay_whole(arrays: Any, tmp_path: Path) -> None:
     edges, x = arrays
     sizes = x.astype(np.float64) * np.random.default_rng(0).lognormal(-20, 10, x.shape)
     columns = {f"a{column}": sizes[:, column] for column in range(6)}
     columns |= {f"a{column}": sizes[:, column].astype(np.float32) for column in range(6, x.shape[1])}
     nodes = pd.DataFrame(columns).replace(0.0, np.nan).assign(id=np.arange(len(x)))
-    links = pd.DataFrame({"source": edges[:, 0].astype(float), "target": edges[:, 1]})
-    graph = coldlink.Graph.from_pandas(nodes, links)
-    by_hand = coldlink.Graph.from_arrays(edges, sizes)
-    assert (graph.names, graph.edges().tolist()) == (by_hand.names, by_hand.edges().tolist())
-    trained = [coldlink.Model(**STEPS).fit(each, progress=False) for each in (graph, by_hand)]
+    links = pd.DataFrame(edges, columns=["source", "target"])
+    folder = tmp_path / "sizes"
+    folder.mkdir()
+    nodes.to_csv(folder / "nodes.csv", index=False)
+    links.to_csv(folder / "edges.csv", index=False)
+    in_memory = coldlink.Graph.from_pandas(nodes, links.astype({"source": float}), name="sizes")
+    in_files = coldlink.read(folder)
+    assert in_memory.names == list(range(len(x)))
+    trained = [coldlink.Model(**STEPS).fit(graph, progress=False) for graph in (in_memory, in_files)]
     assert np.array_equal(trained[0].embed(), trained[1].embed())
 
 

@@ -100,13 +100,14 @@ def test_without_pandas_results_are_dicts(model: coldlink.Model, monkeypatch: py
 def test_values_that_nobody_has_are_told(model: coldlink.Model) -> None:
     with pytest.warns(UserWarning, match="2 values or words that the model does not know"):
         model.recommend({"words": "honey|unheard|of"})
+    with pytest.warns(UserWarning, match="no column `words`"):
+        model.recommend({"id": "n1"})
 
 
 def test_what_cannot_be_asked_is_refused_in_words(model: coldlink.Model, graph: coldlink.Graph) -> None:
     plain = coldlink.Model(preset="paper", steps=20).fit(graph, progress=False)
     for ask, kind, message in [
-        (lambda: model.recommend(np.ones((1, 3))), coldlink.LoadError, "3 columns where 12"),
-        (lambda: model.recommend([{"id": "n1"}]), coldlink.LoadError, "no column `words`"),
+        (lambda: model.recommend(np.ones((1, 3))), coldlink.LoadError, "3 columns where 13"),
         (lambda: model.recommend("nowhere.csv"), coldlink.LoadError, "there is no `nowhere.csv`"),
         (lambda: model.recommend("/"), coldlink.LoadError, "is a folder"),
         (lambda: model.recommend([]), coldlink.LoadError, "dimensions"),
