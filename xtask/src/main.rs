@@ -7,6 +7,7 @@ mod index;
 mod load;
 mod page;
 mod postgres;
+mod python;
 mod quality;
 mod readme;
 mod real_data;
@@ -27,12 +28,18 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 16] = [
+const TASKS: [Task; 17] = [
     Task {
         name: "test",
         arguments: "",
         about: "format, clippy, all tests and docs; what a change must pass",
         run: |_| test::run(),
+    },
+    Task {
+        name: "python",
+        arguments: "[--torch]",
+        about: "the Python package: installed into target/python-venv, types, stubs, docstrings, tests and the notebook",
+        run: python::run,
     },
     Task {
         name: "real-data",

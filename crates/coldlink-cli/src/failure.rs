@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use coldlink::config::ConfigError;
 use coldlink::load::LoadError;
-use coldlink::model::{AddError, FileError};
+use coldlink::model::{AddError, FileError, FilterError};
 use coldlink::split::SplitError;
 use coldlink::train::TrainError;
 use coldlink::tune::TuneError;
@@ -104,6 +104,7 @@ fn hint_of(error: &(dyn Error + 'static)) -> Option<String> {
         .or_else(|| error.downcast_ref::<TuneError>()?.hint())
         .or_else(|| error.downcast_ref::<FileError>()?.hint())
         .or_else(|| error.downcast_ref::<AddError>()?.hint())
+        .or_else(|| Some(error.downcast_ref::<FilterError>()?.hint()))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use coldlink::load::{LineProblem, LoadError};
-use coldlink::model::AddError;
+use coldlink::model::{AddError, FilterError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -137,6 +137,12 @@ impl From<LoadError> for ApiError {
         };
         let repeated = matches!(&error, LoadError::Line { problem: LineProblem::RepeatedNode { .. }, .. });
         ApiError::new(if repeated { Code::KnownNode } else { Code::BadValue }, message, hint)
+    }
+}
+
+impl From<FilterError> for ApiError {
+    fn from(error: FilterError) -> Self {
+        ApiError::new(Code::BadValue, error.to_string(), error.hint())
     }
 }
 

@@ -1,5 +1,6 @@
 //! `POST /v1/links`: the most likely links of new nodes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -39,6 +40,12 @@ pub struct LinksRequest {
     /// Names of nodes that are not to be found.
     #[serde(default)]
     exclude: Vec<String>,
+    /// The kind of nodes to find; without it, kinds that are linked with the new node's.
+    #[serde(default)]
+    candidates: Option<String>,
+    /// Values that nodes must have to be found, by their columns.
+    #[serde(default, rename = "where")]
+    values: BTreeMap<String, String>,
     /// Whether to say why each link is likely.
     #[serde(default)]
     explain: bool,
@@ -136,12 +143,18 @@ pub async fn links(State(server): State<Arc<Server>>, body: Body) -> Result<Answ
 
 fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadline) -> Result<LinksAnswer, ApiError> {
     request.check(limits)?;
-    let LinksRequest { nodes, k, among, exclude, explain, map, popularity, base_rate } = request;
+    let LinksRequest { nodes, k, among, exclude, candidates, values, explain, map, popularity, base_rate } = request;
     let Given { new, mut notes, .. } = Given::read(served, nodes, limits.nodes)?;
     let model = &served.model;
     let newcomers = model.meet(&new.attributes);
     check_finite(&newcomers)?;
-    let (excluded, unknown) = excluded(served, &new, &exclude);
+    let (mut excluded, unknown) = excluded(served, &new, &exclude);
+    for (column, value) in &values {
+        excluded.extend(model.without_value(column, value)?);
+    }
+    excluded.sort_unstable();
+    excluded.dedup();
+    let kind = candidates.map(|name| model.kind(&name)).transpose()?;
     if unknown > 0 {
         let (s, belong) = if unknown == 1 { ("", "belongs") } else { ("s", "belong") };
         notes.push(format!("{unknown} name{s} of `exclude` {belong} to no node"));
@@ -151,7 +164,7 @@ fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadl
         Where::New => Among::New,
         Where::Both => Among::Both,
     };
-    let wish = Wish { count: k, among, excluded: &excluded, popularity };
+    let wish = Wish { count: k, among, excluded: &excluded, kind, popularity };
     let base_rate = base_rate.unwrap_or_else(|| model.base_rate());
     let known = model.summary.nodes;
     let mut answers = Vec::with_capacity(new.names.len());

@@ -1,6 +1,8 @@
 //! Settings of a model and its training: plain values in TOML, checked as a whole.
 
 use std::fmt;
+use std::io;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -274,6 +276,22 @@ pub enum ConfigError {
     /// Not `key=value`.
     #[error("`{0}` is not of the form key=value")]
     NotAnAssignment(String),
+    /// A file of settings that cannot be read.
+    #[error("cannot read `{path}`", path = path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file of settings that cannot be used.
+    #[error("cannot use `{path}`", path = path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<ConfigError>,
+    },
     /// Not TOML.
     #[error("the settings are not valid TOML: {0}")]
     Syntax(String),
@@ -306,6 +324,7 @@ impl ConfigError {
                 let names = Preset::ALL.map(Preset::name).join("`, `");
                 Some(format!("did you mean `{nearest}`? There are `{names}`, or give a path to a TOML file"))
             }
+            ConfigError::File { source, .. } => source.hint(),
             ConfigError::NotAnAssignment(_) => Some("for example `--set width=128`".to_owned()),
             _ => None,
         }

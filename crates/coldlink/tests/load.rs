@@ -172,3 +172,56 @@ fn a_packed_file_of_a_later_version_says_so() {
     assert!(error.to_string().ends_with("it has format version 9, and this coldlink reads up to 2"), "{error}");
     assert_eq!(error.hint().unwrap(), "install a newer coldlink, or pack the graph again");
 }
+
+/// `nodes.parquet` is what pyarrow writes; `tests/golden/parquet.py` made it.
+#[test]
+fn a_parquet_file_has_all_kinds_of_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(stored("nodes.parquet"), folder.path().join("nodes.parquet")).unwrap();
+    fs::write(folder.path().join("edges.csv"), "source,target\na,b\nb,c\n").unwrap();
+    let dataset = load(folder.path(), &LoadOptions { strict_input: true, ..LoadOptions::default() }).unwrap();
+    let schema = dataset.schema.unwrap();
+    let kinds: Vec<_> = schema.columns.iter().map(|column| (column.name.as_str(), column.kind.name())).collect();
+    let expected = [
+        ("title", "categorical"),
+        ("price", "numeric"),
+        ("stock", "numeric"),
+        ("new", "boolean"),
+        ("listed", "date-time"),
+        ("seen", "date-time"),
+        ("tags", "multi-valued"),
+        ("look", "vector"),
+        ("sort", "categorical"),
+    ];
+    assert_eq!(kinds, expected);
+    let names = dataset.attributes.names();
+    let has = |row: u32, name: &str| {
+        let column = names.0.iter().position(|known| known == name).unwrap_or_else(|| panic!("{name} in {names:?}"));
+        let (columns, values) = dataset.attributes.row(row);
+        columns.binary_search(&(column as u32)).ok().map(|place| values[place])
+    };
+    assert_eq!((has(0, "price"), has(1, "price is missing"), has(2, "price")), (Some(1.5), Some(1.0), Some(-2.0)));
+    assert_eq!((has(0, "new"), has(1, "new"), has(2, "new is missing")), (Some(1.0), None, Some(1.0)));
+    assert_eq!(
+        (has(0, "tags=y|z"), has(0, "title=Éléments of graphs"), has(2, "sort=i")),
+        (Some(1.0), Some(1.0), Some(1.0))
+    );
+    assert_eq!((has(1, "look[1]"), has(1, "listed is missing")), (Some(2.0), Some(1.0)));
+    assert!((has(0, "seen (year)").unwrap() - 24.33).abs() < 0.01);
+}
+
+#[test]
+fn a_parquet_file_that_is_cut_or_changed_is_an_error_or_another_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("nodes.parquet");
+    fs::write(folder.path().join("edges.csv"), "source,target\na,b\nb,c\n").unwrap();
+    let whole = fs::read(stored("nodes.parquet")).unwrap();
+    for length in (0..whole.len()).step_by(7) {
+        fs::write(&path, &whole[..length]).unwrap();
+        assert!(load(folder.path(), &LoadOptions::default()).is_err(), "{length} bytes");
+        let mut changed = whole.clone();
+        changed[length] ^= 0x15;
+        fs::write(&path, changed).unwrap();
+        let _ = load(folder.path(), &LoadOptions::default());
+    }
+}

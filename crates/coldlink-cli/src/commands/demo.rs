@@ -6,14 +6,14 @@ use anyhow::Context;
 use clap::Args;
 use coldlink::Config;
 use coldlink::config::Preset;
-use coldlink::evaluate::{Evaluation, Report, evaluate_split};
+use coldlink::evaluate::{About, Evaluation, Report, evaluate_split};
 use coldlink::graph::{Dataset, NodeId};
 use coldlink::load::{LoadOptions, load};
 use coldlink::model::{Model, Wish};
 use coldlink::split::{Protocol, Split};
 use coldlink::train::{Fit, TrainError};
 
-use super::evaluate::{about, report_text};
+use super::evaluate::report_text;
 use super::train::stopped;
 use super::{Common, seeds};
 use crate::demo::world::World;
@@ -94,7 +94,7 @@ fn evaluate(dataset: &Dataset, config: &Config, seed: u64, common: &Common) -> a
         other => other.into(),
     })?;
     let audit = split.audit();
-    let about = about(dataset, &evaluation, Preset::Default.name(), audit);
+    let about = About::of(dataset, &evaluation, Preset::Default.name(), audit);
     Ok(report_text(&Report::from_seeds(about, vec![result]), audit))
 }
 

@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use coldlink::Config;
 use coldlink::evaluate::{
-    About, BaselineSummary, Calibration, Deviation, Evaluation, Report, SeedResult, Summary, evaluate_split,
+    About, BaselineSummary, Calibration, Deviation, Evaluation, Record, Report, SeedResult, Summary, evaluate_split,
 };
 use coldlink::graph::Dataset;
 use coldlink::load::write_beside;
-use coldlink::split::{Audit, AuditStatus, Finding, Protocol, Split};
+use coldlink::split::{Audit, AuditStatus, Protocol, Split};
 use coldlink::train::TrainError;
 use coldlink::tune::TuneError;
-use serde::Serialize;
 
 use super::{Common, seeds, share};
 use crate::failure::Failure;
@@ -23,7 +21,7 @@ use crate::interrupt;
 use crate::output::{check_writable, print, print_json};
 use crate::plots::{self, ReliabilityBin};
 use crate::progress::Progress;
-use crate::settings::{Settings, SettingsArgs, protocol};
+use crate::settings::SettingsArgs;
 use crate::tables::{Columns, count, metric, percent, whole};
 
 /// Measure how good the model is on links it has not seen, beside trivial methods
@@ -36,7 +34,8 @@ Examples:
 
 Protocols:
   strict        a tenth of the nodes is new; for each of their links one unlinked pair (the default)
-  temporal      the newest tenth of the nodes is new, by a column of dates or numbers (`--time`)
+  temporal      the newest tenth of the nodes is new, by the only column of dates; or by any column
+                of dates or numbers: `temporal:year`
   deal2020      the split that the authors of the paper used
   transductive  a tenth of the links between known nodes
   a path        a folder that `coldlink split` wrote, or an .npz file with the arrays train_pos,
@@ -45,9 +44,6 @@ pub struct Evaluate {
     /// Which test set: strict, temporal, deal2020, transductive, or the path of a split
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
-    /// The column that says when nodes came to be, for `--protocol temporal` [default: the only one of dates]
-    #[arg(long, value_name = "COLUMN")]
-    time: Option<String>,
     /// How many seeds: as many splits, each trained and tested on
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: u64,
@@ -81,7 +77,7 @@ pub struct Evaluate {
 
 /// Runs the command.
 pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
-    let protocol = protocol(&args.protocol, args.time.as_deref())?;
+    let protocol = args.protocol.parse::<Protocol>()?;
     let settings = args.settings.resolve()?.under(&protocol)?;
     let dataset = args.graph.load(common)?;
     if let Some(path) = &args.reliability {
@@ -92,9 +88,16 @@ pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
             return Err(failure.hint(hint).into());
         }
     }
-    let measured = Measured::over_seeds(args, common, &dataset, protocol, &settings)?;
+    let evaluation = Evaluation {
+        protocol,
+        config: settings.config.clone(),
+        auto: settings.auto.clone(),
+        popularity: args.popularity,
+        rank_baselines: args.rank_baselines,
+    };
+    let measured = Measured::over_seeds(args, common, &dataset, &evaluation, &settings.preset)?;
     if args.json {
-        print_json(&measured.json(args, &settings))?;
+        print_json(&Record::of(measured.report.clone(), &evaluation, &measured.audit))?;
     } else {
         print(report_text(&measured.report, &measured.audit))?;
         if args.popularity < 1.0 {
@@ -114,34 +117,15 @@ struct Measured {
     audit: Audit,
 }
 
-/// What `--json` prints: the report, and all that it depends on.
-#[derive(Serialize)]
-struct Json<'a> {
-    #[serde(flatten)]
-    report: &'a Report,
-    audit_findings: Vec<String>,
-    settings: &'a Config,
-    /// Estimated seconds of the search for settings, where there is one.
-    budget: Option<f64>,
-    popularity: f32,
-}
-
 impl Measured {
     fn over_seeds(
         args: &Evaluate,
         common: &Common,
         dataset: &Dataset,
-        protocol: Protocol,
-        settings: &Settings,
+        evaluation: &Evaluation,
+        preset: &str,
     ) -> anyhow::Result<Self> {
-        let rule = settings.config.validation;
-        let evaluation = Evaluation {
-            protocol,
-            config: settings.config.clone(),
-            auto: settings.auto.clone(),
-            popularity: args.popularity,
-            rank_baselines: args.rank_baselines,
-        };
+        let rule = evaluation.config.validation;
         let mut results: Vec<SeedResult> = Vec::new();
         let mut worst: Option<Audit> = None;
         interrupt::watch();
@@ -156,7 +140,7 @@ impl Measured {
             }
             let label = if args.seeds > 1 { format!("seed {} of {}, ", place + 1, args.seeds) } else { String::new() };
             let mut progress = Progress::new(common.quiet, label);
-            let result = evaluate_split(dataset, &split, &evaluation, seed, &mut progress);
+            let result = evaluate_split(dataset, &split, evaluation, seed, &mut progress);
             results.push(result.map_err(|error| match error {
                 coldlink::Error::Train(TrainError::Stopped { .. })
                 | coldlink::Error::Tune(TuneError::Train(TrainError::Stopped { .. })) => stopped(place, args.seeds),
@@ -168,15 +152,8 @@ impl Measured {
         }
         let audit = worst.ok_or_else(|| Failure::new("there is no seed to evaluate"))?;
         let protocol = args.protocol.clone();
-        let about = About { protocol, ..about(dataset, &evaluation, &settings.preset, &audit) };
+        let about = About { protocol, ..About::of(dataset, evaluation, preset, &audit) };
         Ok(Measured { report: Report::from_seeds(about, results), audit })
-    }
-
-    fn json<'a>(&'a self, args: &Evaluate, settings: &'a Settings) -> Json<'a> {
-        let audit_findings = self.audit.findings().iter().map(Finding::to_string).collect();
-        let budget = settings.auto.as_ref().map(|auto| auto.budget);
-        let (settings, popularity) = (&settings.config, args.popularity);
-        Json { report: &self.report, audit_findings, settings, budget, popularity }
     }
 }
 
@@ -216,31 +193,8 @@ fn merged(bins: Vec<ReliabilityBin>, count: usize) -> Vec<ReliabilityBin> {
     together.collect()
 }
 
-/// What a report says of an evaluation before any number.
-pub fn about(dataset: &Dataset, evaluation: &Evaluation, preset: &str, audit: &Audit) -> About {
-    About {
-        dataset: dataset.name.clone(),
-        protocol: evaluation.protocol.to_string(),
-        preset: preset.to_owned(),
-        validation: evaluation.config.validation,
-        nodes: dataset.graph.nodes(),
-        edges: dataset.graph.links(),
-        attributes: dataset.attributes.width(),
-        audit: verdict(audit),
-        deviation: Deviation::of(&evaluation.protocol),
-    }
-}
-
 fn stopped(done: usize, seeds: u64) -> anyhow::Error {
     Failure::stopped(format!("stopped after {done} of {}; nothing was kept", count(seeds as usize, "seed"))).into()
-}
-
-/// The audit's outcome in a few words; only a failure says why.
-fn verdict(audit: &Audit) -> String {
-    match audit.status() {
-        AuditStatus::PassedWithWarnings => "passed with warnings".to_owned(),
-        AuditStatus::Passed | AuditStatus::Failed => audit.to_string(),
-    }
 }
 
 fn check_audit(audit: &Audit, accepted: bool) -> anyhow::Result<()> {

@@ -26,6 +26,7 @@ Examples:
   coldlink predict papers.model --new new-papers.csv --top 100 -o links.csv
   coldlink predict papers.model --new new-papers.csv --top 3 --explain
   coldlink predict papers.model --new new-papers.csv --among both --exclude retracted.csv
+  coldlink predict shop.model --new users.csv --candidates item --where category=book
   coldlink predict papers.model --new new-papers.csv --pairs pairs.csv --format jsonl
 
 New nodes are a table with the columns of the nodes.csv that was trained on, or an .npz file with
@@ -52,6 +53,12 @@ pub struct Predict {
     /// Nodes that are not to be found: a table whose first column names them
     #[arg(long, value_name = "FILE", conflicts_with = "pairs")]
     exclude: Option<PathBuf>,
+    /// Find nodes of this kind only [default: kinds that are linked with the new node's]
+    #[arg(long, value_name = "KIND", conflicts_with = "pairs")]
+    candidates: Option<String>,
+    /// Find only nodes of the graph that have this value; may be given several times
+    #[arg(long = "where", value_name = "COLUMN=VALUE", value_parser = equation, conflicts_with = "pairs")]
+    values: Vec<(String, String)>,
     /// Score these pairs instead
     #[arg(long, value_name = "FILE", conflicts_with = "top")]
     pairs: Option<PathBuf>,
@@ -106,6 +113,13 @@ enum Format {
     Jsonl,
 }
 
+fn equation(text: &str) -> Result<(String, String), String> {
+    let parts = text.split_once('=').map(|(column, value)| (column.trim().to_owned(), value.trim().to_owned()));
+    parts
+        .filter(|parts| !parts.0.is_empty())
+        .ok_or_else(|| "must be a column and a value, as `category=book`".to_owned())
+}
+
 fn base_rate(text: &str) -> Result<f64, String> {
     let value = text.parse().ok().filter(|share| *share > 0.0 && *share < 1.0);
     value.ok_or_else(|| "must be a number above 0 and below 1".to_owned())
@@ -120,19 +134,25 @@ pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
     let new = load_new_nodes(&args.new, &model, args.strict_input, common)?;
     let names = BothNames { new: &new.names, seen: &model.names };
     let newcomers = model.meet(&new.attributes);
-    let (excluded, unknown) = match &args.exclude {
+    let (mut excluded, unknown) = match &args.exclude {
         Some(path) => load_excluded(path, names.new, names.seen)?,
         None => (Vec::new(), 0),
     };
     if unknown > 0 && !common.quiet {
         eprintln!("note: {} of `--exclude` belong to no node", count(unknown, "name"));
     }
+    let kind = args.candidates.as_deref().map(|name| model.kind(name)).transpose()?;
+    for (column, value) in &args.values {
+        excluded.extend(model.without_value(column, value)?);
+    }
+    excluded.sort_unstable();
+    excluded.dedup();
     let odds = Odds { model: &model, base_rate: args.base_rate.unwrap_or_else(|| model.base_rate()) };
     match &args.pairs {
         None => write_to(args.output.as_deref(), |out| {
             let mut writer = RowWriter::new(args, odds, out);
             let (among, popularity) = (args.among.into(), args.popularity);
-            let wish = Wish { count: args.top, among, excluded: &excluded, popularity };
+            let wish = Wish { count: args.top, among, excluded: &excluded, kind, popularity };
             let mut tally = args.tally(common, new.names.len(), "new nodes");
             let reasons = Reasons::new(&model, &new.attributes, &newcomers);
             best_links(&model, &newcomers, wish, |node, hits| {

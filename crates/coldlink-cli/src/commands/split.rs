@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use coldlink::split::{self, Pair, PairKind, Validation};
+use coldlink::split::{self, Pair, PairKind, Protocol, Validation};
 
 use super::{Common, seeds};
 use crate::input::GraphArgs;
 use crate::output::print;
-use crate::settings::{Rule, protocol};
+use crate::settings::Rule;
 use crate::tables::{Columns, count, percent, whole};
 
 /// Divide a graph into training, validation and test, as files
@@ -24,9 +24,6 @@ pub struct Split {
     /// Which test set: strict, temporal, deal2020, transductive, or the path of a split
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
-    /// The column that says when nodes came to be, for `--protocol temporal` [default: the only one of dates]
-    #[arg(long, value_name = "COLUMN")]
-    time: Option<String>,
     /// What the number of steps is to be chosen on [default: what suits the protocol]
     #[arg(long, value_name = "RULE")]
     validation: Option<Rule>,
@@ -39,7 +36,7 @@ pub struct Split {
 
 /// Runs the command.
 pub fn run(args: &Split, common: &Common) -> anyhow::Result<()> {
-    let protocol = protocol(&args.protocol, args.time.as_deref())?;
+    let protocol = args.protocol.parse::<Protocol>()?;
     let dataset = args.graph.load(common)?;
     let split = split::Split::make(&dataset, &protocol, args.validation.map(Validation::from), args.seed)?;
     split.write(&args.output, &dataset.names)?;

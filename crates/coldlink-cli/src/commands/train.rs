@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use coldlink::Error;
 use coldlink::config::Preset;
 use coldlink::index::LinkIndex;
 use coldlink::model::Model;
-use coldlink::split::Split;
-use coldlink::train::{Checkpoints, Fit, TrainError};
-use coldlink::tune::{Chosen, Journal, Search, TuneError, auto};
+use coldlink::train::{Checkpoints, TrainError};
+use coldlink::tune::{Journal, Training, TuneError};
 
 use super::{Common, index, seeds};
 use crate::failure::Failure;
@@ -67,31 +67,25 @@ fn long_help() -> String {
 /// Runs the command.
 pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
     let settings = args.settings.resolve()?;
-    let config = &settings.config;
     check_writable(&args.output, &args.graph.paths())?;
     let dataset = args.graph.load(common)?;
-    let split = Split::for_training(&dataset.graph, &dataset.attributes, config.validation, args.seed)?;
     let checkpoints = args.checkpoints(settings.auto.is_some())?;
     interrupt::watch();
     let started = Instant::now();
     let mut progress = Progress::new(common.quiet, "");
-    let (attributes, seed) = (&dataset.attributes, args.seed);
-    let chosen = match &settings.auto {
-        Some(settings) => {
-            let journal = args.journal()?;
-            let search = Search { split: &split, attributes, seed, journal: journal.as_ref() };
-            auto(&search, config, settings, &mut progress).map_err(|error| match (error, &journal) {
-                (TuneError::Train(TrainError::Stopped { .. }), Some(_)) => stopped_in_search(),
-                (TuneError::Train(error), _) => stopped(error),
-                (error, _) => error.into(),
-            })?
-        }
-        None => Chosen::given(config.clone()),
+    let journal = if settings.auto.is_some() { args.journal()? } else { None };
+    let training = Training {
+        dataset: &dataset,
+        settings: &settings,
+        seed: args.seed,
+        journal: journal.as_ref(),
+        checkpoints: checkpoints.as_ref(),
     };
-    let config = &chosen.config;
-    let fit = Fit { split: &split, attributes, config, seed, checkpoints: checkpoints.as_ref() };
-    let fitted = fit.run_after(chosen.trial.as_ref(), &mut progress).map_err(stopped)?;
-    let model = Model::new(&dataset, &fitted, config, &settings.preset, args.seed);
+    let model = training.run(&mut progress).map_err(|error| match (error, &journal) {
+        (Error::Tune(TuneError::Train(TrainError::Stopped { .. })), Some(_)) => stopped_in_search(),
+        (Error::Tune(TuneError::Train(error)) | Error::Train(error), _) => stopped(error),
+        (error, _) => error.into(),
+    })?;
     model.save(&args.output)?;
     if let Some(checkpoints) = &checkpoints {
         checkpoints.remove()?;

@@ -83,7 +83,7 @@ pub fn run(args: &Tune, common: &Common) -> anyhow::Result<()> {
     let candidates = space.sample(base, args.trials.into(), args.seed);
     interrupt::watch();
     let mut live = Live::new(common.quiet);
-    let chosen = search.run(&candidates, &stages(candidates.len()), &mut live).map_err(stopped)?;
+    let chosen = search.run(&candidates, &Stage::in_thirds(candidates.len()), &mut live).map_err(stopped)?;
     write_preset(&args.output, &chosen, &candidates)?;
     if let Some(path) = &args.plot {
         write_plot(path, &dataset.name, &live.points)?;
@@ -103,12 +103,6 @@ impl Tune {
     fn folder(&self) -> PathBuf {
         self.trials_folder.clone().unwrap_or_else(|| self.output.with_extension("trials"))
     }
-}
-
-/// A ninth of the steps for all, a third for a third, all for a ninth.
-fn stages(candidates: usize) -> [Stage; 3] {
-    [(1, 9.0), (3, 3.0), (9, 1.0)]
-        .map(|(part, divisor)| Stage { candidates: candidates.div_ceil(part), share: 1.0 / divisor })
 }
 
 fn stopped(error: TuneError) -> anyhow::Error {

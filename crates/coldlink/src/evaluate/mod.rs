@@ -22,7 +22,7 @@ pub use metrics::{Measures, auc, average_precision, prevalence};
 pub use ranking::{Ranks, candidates};
 pub use report::{
     About, BaselineResult, BaselineSummary, BaselineTable, ChosenSettings, Deviation, HITS, Hits, Measured, Metrics,
-    Report, Run, SeedResult, Summary, Test,
+    Record, Report, Run, SeedResult, Summary, Test,
 };
 pub use scorer::Scorer;
 pub use seed::{Evaluation, evaluate_seed, evaluate_split};

@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::baselines::{Cosine, Degree, Random, TfIdf};
-use super::{Calibration, Measures, MetricError, RankingQuery, Ranks, Scorer, candidates};
-use crate::graph::NodeId;
+use super::{Calibration, Evaluation, Measures, MetricError, RankingQuery, Ranks, Scorer, candidates};
+use crate::Config;
+use crate::graph::{Dataset, NodeId};
 use crate::score::{LinkScorer, ScoreWeights};
-use crate::split::{Pair, PairKind, Protocol, TrainView, Validation};
+use crate::split::{Audit, AuditStatus, Finding, Pair, PairKind, Protocol, TrainView, Validation};
 
 /// What a scorer is measured on: one split's test set.
 #[derive(Clone, Copy)]
@@ -340,6 +341,60 @@ pub struct About {
     pub audit: String,
     /// What `sd` measures.
     pub deviation: Deviation,
+}
+
+impl About {
+    /// What a report says of an evaluation before any number.
+    pub fn of(dataset: &Dataset, evaluation: &Evaluation, preset: &str, audit: &Audit) -> Self {
+        About {
+            dataset: dataset.name.clone(),
+            protocol: evaluation.protocol.to_string(),
+            preset: preset.to_owned(),
+            validation: evaluation.config.validation,
+            nodes: dataset.graph.nodes(),
+            edges: dataset.graph.links(),
+            attributes: dataset.attributes.width(),
+            audit: verdict(audit),
+            deviation: Deviation::of(&evaluation.protocol),
+        }
+    }
+}
+
+/// The audit's outcome in a few words; only a failure says why.
+fn verdict(audit: &Audit) -> String {
+    match audit.status() {
+        AuditStatus::PassedWithWarnings => "passed with warnings".to_owned(),
+        AuditStatus::Passed | AuditStatus::Failed => audit.to_string(),
+    }
+}
+
+/// A report and all that it depends on, as it is handed to other programs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Record {
+    /// The report.
+    #[serde(flatten)]
+    pub report: Report,
+    /// What the audit of the split found.
+    pub audit_findings: Vec<String>,
+    /// All settings.
+    pub settings: Config,
+    /// Estimated seconds of the search for settings, where there is one.
+    pub budget: Option<f64>,
+    /// How much a node's links counted in its favour.
+    pub popularity: f32,
+}
+
+impl Record {
+    /// Of a report on an evaluation, with the worst audit of its splits.
+    pub fn of(report: Report, evaluation: &Evaluation, audit: &Audit) -> Self {
+        Record {
+            report,
+            audit_findings: audit.findings().iter().map(Finding::to_string).collect(),
+            settings: evaluation.config.clone(),
+            budget: evaluation.auto.as_ref().map(|auto| auto.budget),
+            popularity: evaluation.popularity,
+        }
+    }
 }
 
 /// One evaluation over several seeds.

@@ -14,7 +14,7 @@ use crate::graph::NodeId;
 use crate::kernel::Matrix;
 
 /// Points that a search for neighbours keeps.
-const BREADTH: usize = 96;
+const BREADTH: usize = 128;
 /// Points that are added at a time are at most this share of those that are there.
 const ROUND_SHARE: usize = 16;
 /// And at most so many.

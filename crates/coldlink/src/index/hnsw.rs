@@ -13,7 +13,7 @@ use crate::kernel::{Matrix, prefetch};
 use crate::model::{Archive, ArchiveWriter, FileError};
 
 /// Links of a point in the lowest layer.
-pub(super) const LOWEST_DEGREE: usize = 32;
+pub(super) const LOWEST_DEGREE: usize = 48;
 /// Links of a point in the layers above.
 pub(super) const UPPER_DEGREE: usize = 16;
 /// A layer has so many times the points of the one above.

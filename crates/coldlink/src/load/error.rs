@@ -125,6 +125,14 @@ pub enum LoadError {
         /// What is wrong.
         problem: PackedProblem,
     },
+    /// A Parquet file that cannot be read.
+    #[error("`{path}` is not a readable Parquet file: {reason}", path = .path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// What its reader says.
+        reason: String,
+    },
     /// A description of columns makes no sense.
     #[error("`{path}`: {reason}", path = .path.display())]
     Schema {
@@ -512,6 +520,7 @@ impl LoadError {
             }
             LoadError::Ppi { problem, path } => problem.hint(path),
             LoadError::Packed { problem, .. } => problem.hint(),
+            LoadError::Parquet { .. } => "write it again; columns may be texts, numbers, dates and lists of these".into(),
             LoadError::Schema { .. } => {
                 "`coldlink inspect GRAPH --schema` prints one; kinds are numeric, boolean, categorical, multi-valued, text, date-time, vector, type and ignore".into()
             }

@@ -16,6 +16,7 @@ mod npy;
 mod npz;
 mod packed;
 mod pairs;
+mod parquet;
 mod ppi;
 mod rows;
 mod schema;
@@ -156,6 +157,6 @@ impl Format {
 fn name_of(path: &Path) -> String {
     let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let name = full.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let endings = [".gz", ".zst", ".csv", ".tsv", ".jsonl", ".ndjson", ".npz", ".coldlink"];
+    let endings = [".gz", ".zst", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".npz", ".coldlink"];
     endings.iter().fold(name.as_str(), |name, ending| name.strip_suffix(ending).unwrap_or(name)).to_owned()
 }

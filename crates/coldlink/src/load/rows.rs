@@ -1,5 +1,5 @@
 //! Tables row by row, whatever the file: `.csv` and `.tsv` with a header, quoted where needed, or `.jsonl` with an object on each
-//! line; packed by gzip or zstandard, or not.
+//! line; packed by gzip or zstandard, or not; or Parquet.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -11,9 +11,10 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::error::{LineProblem, LoadError, TableProblem, read_error};
 use super::json_lines::JsonLines;
+use super::parquet::ParquetRows;
 
 /// Endings of tables, before those of packed files.
-const ENDINGS: [&str; 4] = ["csv", "tsv", "jsonl", "ndjson"];
+const ENDINGS: [&str; 5] = ["csv", "tsv", "jsonl", "ndjson", "parquet"];
 /// Endings of packed tables; none for plain ones.
 const PACKED: [&str; 3] = ["", ".gz", ".zst"];
 
@@ -38,10 +39,18 @@ pub(super) struct Rows {
 enum Source {
     Text(csv::Reader<Box<dyn BufRead>>),
     JsonLines(JsonLines),
+    Parquet(ParquetRows),
 }
 
 impl Rows {
     pub fn open(path: &Path) -> Result<Self, LoadError> {
+        if is_parquet(path).map_err(|source| read_error(path, source))? {
+            let (parquet, header) = ParquetRows::open(path)?;
+            let rows =
+                Rows { path: path.to_owned(), header, source: Source::Parquet(parquet), record: StringRecord::new() };
+            rows.check_header()?;
+            return Ok(rows);
+        }
         let failed = |source| read_error(path, source);
         let mut text = open_text(path).map_err(failed)?;
         let format = Format::of(path, text.fill_buf().map_err(failed)?);
@@ -129,6 +138,7 @@ impl Rows {
         let reader = match &mut self.source {
             Source::Text(reader) => reader,
             Source::JsonLines(lines) => return lines.read(&self.path, &mut self.record),
+            Source::Parquet(rows) => return rows.read(&self.path, &mut self.record),
         };
         let error = match reader.read_record(&mut self.record) {
             Ok(true) => return Ok(Some(self.record.position().map_or(1, csv::Position::line))),
@@ -173,6 +183,13 @@ impl Format {
             _ => Format::Separated(b','),
         }
     }
+}
+
+/// By its first bytes.
+fn is_parquet(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    File::open(path)?.take(4).read_to_end(&mut start)?;
+    Ok(start == b"PAR1")
 }
 
 /// The text of a file, unpacked if need be.

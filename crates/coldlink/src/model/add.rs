@@ -85,6 +85,7 @@ impl Model {
             names,
             schema: self.schema.clone(),
             preparation: self.preparation.clone(),
+            kinds: self.kinds.as_ref().map(|kinds| kinds.followed_by(newcomers.types.as_deref(), new.names.len())),
             embeddings: self.embeddings.followed_by(&newcomers.embeddings),
             memory,
             encoder: self.encoder.clone(),

@@ -52,7 +52,8 @@ impl Model {
         let wanted = breadth(index.about.effort.dense, wish.count, nodes)?;
         let found = index.dense.nearest(new.embeddings.attributes.row(row), 0.0, wanted);
         let found: Vec<NodeId> = found.into_iter().map(|found| found.0).chain(later(index, nodes)).collect();
-        let left: Vec<NodeId> = found.iter().copied().filter(|node| allowed(wish, *node)).collect();
+        let allowed = |node: NodeId| allowed(wish, node) && self.is_wished(new, row, wish, node);
+        let left: Vec<NodeId> = found.iter().copied().filter(|node| allowed(*node)).collect();
         enough(&left, &found, wish.count)?;
         let pairs: Vec<(End, End)> = left.iter().map(|&node| (End::New(row as NodeId), End::Seen(node))).collect();
         let scores = self.score_pairs(new, &pairs);
@@ -128,7 +129,7 @@ impl Question<'_> {
         let by_dense = self.index.dense.nearest(vector, self.wish.popularity - 1.0, dense);
         found.extend(by_dense.into_iter().map(|found| found.0).chain(later(self.index, nodes)));
         found.retain(|&node| met.insert(node));
-        let of_dense: Vec<NodeId> = found.iter().copied().filter(|node| allowed(self.wish, *node)).collect();
+        let of_dense: Vec<NodeId> = found.iter().copied().filter(|node| self.allows(*node)).collect();
         enough(&of_dense, &found, count)?;
         let mut candidates = of_dense;
         candidates.extend(self.best_by_words_and_walks(&starts, &near, met, sparse));
@@ -141,6 +142,10 @@ impl Question<'_> {
         let ranked = ranked.map(|(place, (&node, score))| (place as NodeId, score - penalty(node)));
         let hit = |hit: Hit| Hit { node: candidates[hit.node as usize], score: scores[hit.node as usize] };
         Some(best(ranked, count).into_iter().map(hit).collect())
+    }
+
+    fn allows(&self, node: NodeId) -> bool {
+        allowed(self.wish, node) && self.model.is_wished(self.new, self.row, self.wish, node)
     }
 
     /// Where the walk starts: the similar nodes that the index finds, with their cosines.
@@ -169,7 +174,7 @@ impl Question<'_> {
         for &(start, _) in starts {
             touched.extend_from_slice(memory.graph.neighbors(start));
         }
-        touched.retain(|&node| met.insert(node) && allowed(self.wish, node));
+        touched.retain(|&node| met.insert(node) && self.allows(node));
         let biases = &self.model.kept().biases;
         let rank = |node: NodeId| {
             let (near, place) = (near[node as usize], node as usize);

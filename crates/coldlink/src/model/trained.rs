@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use super::embeddings::embed_attributes;
 use super::indexed::Lazily;
-use super::{Archive, ArchiveWriter, Deal, EmbeddingScorer, Embeddings, Features, FileError, FileProblem, Parameter};
+use super::{
+    Archive, ArchiveWriter, Deal, EmbeddingScorer, Embeddings, Features, FileError, FileProblem, Kinds, Parameter,
+};
 use crate::Config;
 use crate::evaluate::Scorer;
-use crate::graph::{Attributes, Buffer, Dataset, Graph, Names, NodeId, Texts};
+use crate::graph::{Attributes, Buffer, Dataset, Graph, Names, NodeId, Texts, Types};
 use crate::index::{ExactIndex, Hit, Index, LinkIndex, best};
 use crate::kernel::{Entry, LANES, Matrix};
 use crate::load::{End, Schema};
@@ -91,6 +93,8 @@ pub struct Model {
     pub schema: Option<Schema>,
     /// What was fitted to these attributes.
     pub preparation: Option<Preparation>,
+    /// Kinds of nodes, where there are several.
+    pub kinds: Option<Kinds>,
     /// Both embeddings of the nodes it knows.
     pub embeddings: Embeddings,
     /// What else it knows of them, where its score is made of fitted terms.
@@ -118,6 +122,8 @@ pub struct Newcomers {
     /// Their embeddings; none is seen.
     pub embeddings: Embeddings,
     pub(super) words: Option<TfIdfRows>,
+    /// Their kinds, where the model's nodes have kinds.
+    pub types: Option<Arc<Types>>,
 }
 
 /// Which nodes are looked through for links of a new one.
@@ -141,6 +147,9 @@ pub struct Wish<'a> {
     pub among: Among,
     /// Nodes that are passed over, in rising order; new ones are numbered after those of the graph.
     pub excluded: &'a [NodeId],
+    /// The kind of node that is wished; without it, kinds that are linked with the new node's. Without effect where all nodes are of
+    /// one kind.
+    pub kind: Option<usize>,
     /// From 1, as scored, down to 0, where a node's many links are no argument for it. Without effect on a score by λ.
     pub popularity: f32,
 }
@@ -154,12 +163,20 @@ struct About {
     config: Config,
     schema: Option<Schema>,
     weights: Option<ScoreWeights>,
+    kinds: Option<KindNames>,
+}
+
+/// Kinds of nodes without the nodes.
+#[derive(Clone, Serialize, Deserialize)]
+struct KindNames {
+    names: Vec<String>,
+    linked: Vec<[u8; 2]>,
 }
 
 impl Wish<'_> {
     /// The best nodes of the graph, as scored.
     pub fn best(count: usize) -> Self {
-        Wish { count, among: Among::Seen, excluded: &[], popularity: 1.0 }
+        Wish { count, among: Among::Seen, excluded: &[], kind: None, popularity: 1.0 }
     }
 
     /// The nodes that are looked through, where there are so many.
@@ -217,6 +234,7 @@ impl Model {
             names: dataset.names.clone(),
             schema,
             preparation,
+            kinds: dataset.attributes.types().map(|types| Kinds::of(&dataset.graph, types)),
             embeddings,
             memory,
             encoder: fitted.model.frozen().without_table(),
@@ -266,7 +284,8 @@ impl Model {
         let embedded = self.embed_prepared(attributes);
         let seen = vec![false; embedded.rows()];
         let words = self.memory.as_ref().map(|memory| memory.words.of_new(attributes));
-        Newcomers { embeddings: Embeddings { structure: embedded.clone(), seen, attributes: embedded }, words }
+        let types = attributes.types().cloned();
+        Newcomers { embeddings: Embeddings { structure: embedded.clone(), seen, attributes: embedded }, words, types }
     }
 
     /// The scores of pairs of which each end is a new node or one of the graph.
@@ -300,14 +319,16 @@ impl Model {
         let candidates = wish.candidates(self.summary.nodes, new.embeddings.nodes());
         if let Some(scorer) = scorer {
             let penalty = |node: NodeId| scorer.evidence.popularity(node) * (1.0 - wish.popularity);
-            return self.best_of(scorer, rows, &candidates, wish.count, penalty);
+            let wished = |row: usize, node: NodeId| self.is_wished(new, row, wish, node);
+            return self.best_of(scorer, rows, &candidates, wish.count, penalty, wished);
         }
-        if wish.among == Among::Seen && wish.excluded.is_empty() {
+        if wish.among == Among::Seen && wish.excluded.is_empty() && self.kinds.is_none() {
             return self.best_by_dense(new, rows, wish.count);
         }
         let all = self.embeddings.followed_by(&new.embeddings);
         let scorer = EmbeddingScorer { embeddings: &all, lambda: self.lambda() };
-        self.best_of(&scorer, rows, &candidates, wish.count, |_| 0.0)
+        let wished = |row: usize, node: NodeId| self.is_wished(new, row, wish, node);
+        self.best_of(&scorer, rows, &candidates, wish.count, |_| 0.0, wished)
     }
 
     /// The best nodes of the graph by the dense part of the score alone.
@@ -317,7 +338,8 @@ impl Model {
         ExactIndex::new(self.search_vectors()).search(&self.query_vectors(&part), count)
     }
 
-    /// The best candidates for each new node of `rows` by their scores less a penalty, never the node itself.
+    /// The best candidates for each new node of `rows` that are wished for it by their scores less a penalty, never the node
+    /// itself.
     fn best_of(
         &self,
         scorer: &impl Scorer,
@@ -325,11 +347,13 @@ impl Model {
         candidates: &[NodeId],
         count: usize,
         penalty: impl Fn(NodeId) -> f32 + Sync,
+        wished: impl Fn(usize, NodeId) -> bool + Sync,
     ) -> Vec<Vec<Hit>> {
         let find = |scores: &mut Vec<f32>, row: usize| {
             let own = (self.summary.nodes + row) as NodeId;
             scorer.scores_against(own, candidates, scores);
-            let places = (0..candidates.len()).filter(|&place| candidates[place] != own);
+            let places =
+                (0..candidates.len()).filter(|&place| candidates[place] != own && wished(row, candidates[place]));
             let ranked = places.map(|place| (place as NodeId, scores[place] - penalty(candidates[place])));
             let hit = |hit: Hit| Hit { node: candidates[hit.node as usize], score: scores[hit.node as usize] };
             best(ranked, count).into_iter().map(hit).collect()
@@ -433,6 +457,10 @@ impl Model {
             config: self.config.clone(),
             schema: self.schema.clone(),
             weights: self.memory.as_ref().map(|memory| memory.weights.clone()),
+            kinds: self
+                .kinds
+                .as_ref()
+                .map(|kinds| KindNames { names: kinds.types.names.clone(), linked: kinds.linked.clone() }),
         };
         let about = toml::to_string(&about).map_err(|error| write_error(path, std::io::Error::other(error)))?;
         let seen: Vec<u8> = self.embeddings.seen.iter().map(|seen| u8::from(*seen)).collect();
@@ -460,6 +488,9 @@ impl Model {
             writer.f32s("preparation.knots", &arrays.knots);
             writer.u32s("preparation.units", &arrays.units);
             writer.f32s("preparation.weights", &arrays.weights);
+        }
+        if let Some(kinds) = &self.kinds {
+            writer.bytes("kinds", kinds.types.all());
         }
         if let Names::Texts(texts) = &self.names {
             writer.u64s("names.offsets", texts.offsets());
@@ -496,14 +527,23 @@ impl Model {
         let encoder = read_encoder(&archive, &about)?;
         let memory = about.weights.clone().map(|weights| read_memory(&archive, &about, weights)).transpose()?;
         let preparation = read_preparation(&archive, &about)?;
+        let kinds = about.kinds.clone().map(|kinds| read_kinds(&archive, nodes, kinds)).transpose()?;
         let About { config, summary, schema, .. } = about;
         let (index, kept) = (None, Lazily::default());
-        Ok(Model { config, summary, names, schema, preparation, embeddings, memory, encoder, index, kept })
+        Ok(Model { config, summary, names, schema, preparation, kinds, embeddings, memory, encoder, index, kept })
     }
 }
 
 fn write_error(path: &Path, error: std::io::Error) -> FileError {
     FileError { path: path.to_owned(), problem: FileProblem::Write(error) }
+}
+
+fn read_kinds(archive: &Archive, nodes: usize, kinds: KindNames) -> Result<Kinds, FileError> {
+    let of = archive.buffer::<u8>("kinds")?.to_vec();
+    let types = Types::new(kinds.names, of).filter(|types| types.all().len() == nodes);
+    let types = types.filter(|_| kinds.linked.is_sorted_by(|a, b| a < b));
+    let types = types.ok_or_else(|| archive.inconsistent("kinds of nodes that do not fit them"))?;
+    Ok(Kinds { types, linked: kinds.linked })
 }
 
 fn read_preparation(archive: &Archive, about: &About) -> Result<Option<Preparation>, FileError> {

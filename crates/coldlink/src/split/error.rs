@@ -58,6 +58,12 @@ pub enum SplitError {
         /// The rule it goes with.
         forced: Validation,
     },
+    /// No such protocol, and no such file or folder.
+    #[error("there is no protocol and no split `{name}`")]
+    UnknownProtocol {
+        /// As it was given.
+        name: String,
+    },
     /// Nothing can be tested.
     #[error("there is no link to test on, with {hidden} nodes hidden")]
     NoTestLinks {
@@ -219,11 +225,14 @@ impl SplitError {
             SplitError::NameCount { .. } => "give each node exactly one name",
             SplitError::NoAttributes => "lower `rare` of the columns with `--columns`, or add columns that nodes share",
             SplitError::NoTimes { .. } | SplitError::NotATime { .. } => {
-                "name a column of dates or numbers of the node table with `--time COLUMN`"
+                "name a column of dates or numbers of the node table, as `temporal:year`"
             }
             SplitError::TooSmall { .. } => "use a graph with more links",
             SplitError::ValidationForced { forced, .. } => {
                 return Some(format!("leave out `--validation`, or say `--validation {forced}`"));
+            }
+            SplitError::UnknownProtocol { .. } => {
+                "protocols are `strict`, `temporal`, `deal2020` and `transductive`; or give the path of a split"
             }
             SplitError::NoValidationLinks { rule: Validation::Edges } => {
                 "no link can be spared without leaving a node alone; select on nodes with `--validation nodes`"

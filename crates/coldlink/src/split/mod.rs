@@ -22,7 +22,8 @@ mod validation;
 mod view;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 pub use audit::{Audit, AuditStatus, Fault, Finding, HeldOut};
 pub use error::SplitError;
@@ -37,6 +38,9 @@ use ranking::Ranking;
 pub(crate) use view::Stage;
 
 use crate::graph::{Attributes, Dataset, Graph, NodeId, Types};
+
+/// How a temporal protocol with a column begins.
+const TEMPORAL: &str = "temporal:";
 
 /// Which test set is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +70,25 @@ impl Protocol {
             Protocol::Files(path) if path.is_dir() => files::recorded_rule(path),
             Protocol::Files(path) if npz::has_hidden_nodes(path)? => Ok(preferred),
             Protocol::Files(_) => Ok(Validation::Edges),
+        }
+    }
+}
+
+impl FromStr for Protocol {
+    type Err = SplitError;
+
+    /// The protocol of that name, or a split at that path.
+    fn from_str(text: &str) -> Result<Self, SplitError> {
+        match text {
+            "deal2020" => Ok(Protocol::Deal2020),
+            "strict" => Ok(Protocol::Strict),
+            "temporal" => Ok(Protocol::Temporal { column: None }),
+            "transductive" => Ok(Protocol::Transductive),
+            other if other.starts_with(TEMPORAL) => {
+                Ok(Protocol::Temporal { column: Some(other[TEMPORAL.len()..].to_owned()) })
+            }
+            path if Path::new(path).exists() => Ok(Protocol::Files(path.into())),
+            other => Err(SplitError::UnknownProtocol { name: other.to_owned() }),
         }
     }
 }

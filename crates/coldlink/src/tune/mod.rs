@@ -10,11 +10,15 @@ mod cost;
 mod error;
 mod journal;
 mod search;
+mod settings;
 mod space;
+mod training;
 
 pub use auto::{Auto, auto};
 use cost::estimated_seconds;
 pub use error::TuneError;
 pub use journal::Journal;
 pub use search::{Candidate, Chosen, Passing, Planned, Search, Stage, Tried, Watcher};
+pub use settings::{AUTO, Settings};
 pub use space::Space;
+pub use training::Training;

@@ -26,6 +26,14 @@ pub struct Stage {
     pub share: f64,
 }
 
+impl Stage {
+    /// The stages of a longer search: a ninth of the steps for all candidates, a third for a third of them, all for a ninth.
+    pub fn in_thirds(candidates: usize) -> [Stage; 3] {
+        [(1, 9.0), (3, 3.0), (9, 1.0)]
+            .map(|(part, divisor)| Stage { candidates: candidates.div_ceil(part), share: 1.0 / divisor })
+    }
+}
+
 /// A trial that is about to begin.
 #[derive(Clone, Copy, Debug)]
 pub struct Planned<'a> {

@@ -1,0 +1,36 @@
+"""Links for nodes that a graph has never seen, from their attributes alone.
+
+A paper just written or a user who just signed up has no links yet, but a row of attributes. `Model` learns from the
+graph you have and ranks the likeliest links of such rows:
+
+>>> import coldlink
+>>> graph = coldlink.Graph.from_pandas(papers, citations)
+>>> model = coldlink.Model(preset="default", steps=300).fit(graph, progress=False)
+>>> links = model.recommend([{"id": "tomorrow", "words": "honey|pollen"}], k=3)
+>>> list(links.columns)
+['new', 'rank', 'seen', 'score', 'probability']
+
+Model files and numbers are those of the command line `coldlink`, bit for bit.
+"""
+
+from importlib.metadata import version
+
+from coldlink.errors import ConfigError, Error, LoadError, ModelFileError, NotFittedError
+from coldlink.explanation import Explanation
+from coldlink.graph import Graph, read
+from coldlink.model import Model, load
+
+__version__ = version("coldlink")
+
+__all__ = [
+    "ConfigError",
+    "Error",
+    "Explanation",
+    "Graph",
+    "LoadError",
+    "Model",
+    "ModelFileError",
+    "NotFittedError",
+    "load",
+    "read",
+]

@@ -1,0 +1,315 @@
+"""A graph with attributes, from wherever it is."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from coldlink import _coldlink, arrays, pickled, tables
+from coldlink.errors import LoadError
+
+if TYPE_CHECKING:
+    import pandas
+
+NAME_COLUMNS = ("id", "node", "name")
+"""Columns that name nodes where none is said to; without one of these it is the first."""
+
+WEIGHT_COLUMNS = ("weight", "weights", "w")
+
+
+Kind: TypeAlias = "str | Mapping[str, Any]"
+"""What a column is: the name of a kind, or a dict with `kind` and its options."""
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    strict_input: bool = False,
+    unknown_nodes: str = "refuse",
+    columns: Mapping[str, Kind] | None = None,
+) -> Graph:
+    """Reads a graph as the command line does.
+
+    `path` is a folder with `nodes.csv` and `edges.csv` (or `.tsv`, `.jsonl`, packed or not), an `.npz` file in the
+    SparseGraph layout, a folder in GraphSAGE's PPI layout, or a packed file. `strict_input` refuses links with
+    directions or weights, and cells that cannot be read, instead of dropping these; `unknown_nodes="drop"` leaves
+    out links of nodes that have no row. `columns` says what columns of the node table are, where that is not to be
+    found out: `{"price": "numeric", "title": {"kind": "text", "rare": 3}}`.
+
+    >>> coldlink.read(folder)
+    Graph('papers', nodes=150, links=450, attributes=12)
+    """
+    return Graph(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, _kinds(columns, None), None))
+
+
+class Graph:
+    """Links between nodes, and a row of attributes for each node.
+
+    Made by `Graph.from_arrays`, `from_pandas`, `from_pyg`, `from_networkx` or `coldlink.read`:
+
+    >>> graph = coldlink.Graph.from_arrays([[0, 1], [1, 2]], [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]], name="path")
+    >>> graph
+    Graph('path', nodes=3, links=2, attributes=2)
+    """
+
+    def __init__(self, inner: _coldlink.Graph) -> None:
+        self._inner = inner
+
+    @classmethod
+    def from_arrays(cls, edges: Any, x: Any, *, names: Iterable[Any] | None = None, name: str = "graph") -> Graph:
+        """A graph from numpy arrays or scipy matrices.
+
+        `edges` has a row of two node numbers for each link, or is a square sparse matrix. `x` has a row of attributes
+        for each node, dense or sparse. Arrays are read where they lie, whatever their strides. `names` are what nodes
+        are called; without them nodes are numbers. `name` is what the graph is called in model files and reports.
+
+        >>> import numpy as np, scipy.sparse
+        >>> edges = np.array([[0, 1], [1, 2], [2, 0]])
+        >>> coldlink.Graph.from_arrays(edges, scipy.sparse.eye_array(3, format="csr"), names=["a", "b", "c"]).names
+        ['a', 'b', 'c']
+        """
+        sources, targets = arrays.ends(edges)
+        texts = None if names is None else tables.texts_of(names)
+        return cls(_coldlink.Graph.from_arrays(sources, targets, arrays.matrix(x), texts, name))
+
+    @classmethod
+    def from_pandas(
+        cls,
+        nodes: pandas.DataFrame,
+        edges: pandas.DataFrame,
+        *,
+        id: str | None = None,
+        source: str | None = None,
+        target: str | None = None,
+        name: str = "graph",
+        unknown_nodes: str = "refuse",
+        columns: Mapping[str, Kind] | None = None,
+    ) -> Graph:
+        """A graph from two tables: a row with attributes for each node, and a row for each link.
+
+        `id` is the column that names nodes: by default `id`, `node` or `name`, a named index, or else the first.
+        Other columns become attributes: numbers, words of texts, values (`a|b|c` and lists are several), dates,
+        vectors; `columns` says what a column is where that is not to be found out. `source` and `target` are the
+        columns of the links' ends: by default those called so, or else the first two. New rows for the model have
+        the same columns.
+
+        >>> import pandas as pd
+        >>> nodes = pd.DataFrame({"id": ["a", "b", "c"], "year": [1999, 2001, 2000], "words": ["x|y", "y", "x"]})
+        >>> edges = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]})
+        >>> coldlink.Graph.from_pandas(nodes, edges).attribute_names
+        ['year', 'year is missing', 'words=x', 'words=y', 'words=(other)']
+        """
+        rows = tables.frame_lines(_with_id_first(nodes, id))
+        links = tables.frame_lines(_ends_of(edges, source, target))
+        return cls(_coldlink.Graph.from_lines(rows, links, unknown_nodes, _kinds(columns, id), name))
+
+    @classmethod
+    def from_networkx(cls, graph: Any, *, x: str | None = None, name: str | None = None) -> Graph:
+        """A graph of networkx.
+
+        Nodes are called by what `str` makes of them. Their data become attributes as the columns of a table do; or
+        `x` is the key of a vector that each node has.
+
+        >>> import networkx as nx
+        >>> friends = nx.Graph([("ann", "bob"), ("bob", "cem")])
+        >>> nx.set_node_attributes(friends, {"ann": [1, 0], "bob": [1, 1], "cem": [0, 1]}, "tastes")
+        >>> coldlink.Graph.from_networkx(friends, x="tastes")
+        Graph('graph', nodes=3, links=2, attributes=2)
+        """
+        name = name or getattr(graph, "name", "") or "graph"
+        numbers = {node: number for number, node in enumerate(graph.nodes)}
+        if x is None:
+            lines = tables.record_lines(_record(node, data) for node, data in graph.nodes(data=True))
+            links = tables.record_lines({"source": str(a), "target": str(b)} for a, b in graph.edges())
+            return cls(_coldlink.Graph.from_lines(lines, links, "refuse", None, name))
+        missing = next((node for node, data in graph.nodes(data=True) if x not in data), None)
+        if missing is not None:
+            raise LoadError(f"node `{missing}` has no `{x}`", hint="give each node a vector of the same length")
+        rows = np.array([data[x] for _, data in graph.nodes(data=True)])
+        edges = np.array([(numbers[a], numbers[b]) for a, b in graph.edges()], dtype=np.int64)
+        return cls.from_arrays(edges, rows, names=[str(node) for node in graph.nodes], name=name)
+
+    @classmethod
+    def from_pyg(cls, data: Any, *, names: Iterable[Any] | None = None, name: str = "graph") -> Graph:
+        """A graph of PyTorch Geometric: anything with `edge_index` and `x`, which may be sparse.
+
+        Tensors on the CPU are read where they lie.
+
+        >>> from types import SimpleNamespace
+        >>> data = SimpleNamespace(edge_index=np.array([[0, 1], [1, 2]]).T, x=np.eye(3))
+        >>> coldlink.Graph.from_pyg(data).links
+        2
+        """
+        x, edge_index = data.x, data.edge_index
+        if x is None or edge_index is None:
+            raise LoadError(
+                "this has no `x` or no `edge_index`", hint="give a graph whose nodes have attributes in `x`"
+            )
+        return cls.from_arrays(_array(edge_index).T, _tensor_matrix(x), names=names, name=name)
+
+    @property
+    def name(self) -> str:
+        """What the graph is called in model files and reports.
+
+        >>> graph.name
+        'papers'
+        """
+        return self._inner.name
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are.
+
+        >>> graph.nodes == len(graph)
+        True
+        """
+        return self._inner.nodes
+
+    @property
+    def links(self) -> int:
+        """How many links there are, each counted once.
+
+        >>> coldlink.Graph.from_arrays([[0, 1], [1, 0], [1, 1]], np.eye(2)).links
+        1
+        """
+        return self._inner.links
+
+    @property
+    def attributes(self) -> int:
+        """How many attributes a node can have.
+
+        >>> coldlink.Graph.from_arrays([[0, 1]], [[1.0, 0.0, 2.0], [0.0, 0.0, 1.0]]).attributes
+        3
+        """
+        return self._inner.attributes
+
+    @property
+    def names(self) -> list[tables.Name]:
+        """What the nodes are called, in their order.
+
+        >>> coldlink.Graph.from_arrays([[0, 1]], [[1.0], [2.0]]).names
+        [0, 1]
+        """
+        names: list[tables.Name] = tables.names_array(self._inner.names(), self.nodes).tolist()
+        return names
+
+    @property
+    def attribute_names(self) -> list[str]:
+        """What the attributes are called; empty for a graph from arrays.
+
+        >>> graph.attribute_names[:2]
+        ['words=bearing', 'words=coral']
+        """
+        return self._inner.attribute_names()
+
+    def edges(self) -> npt.NDArray[np.uint32]:
+        """Each link once, as a row of two node numbers.
+
+        >>> coldlink.Graph.from_arrays([[2, 0], [0, 1], [1, 0]], np.eye(3)).edges().tolist()
+        [[0, 1], [0, 2]]
+        """
+        return self._inner.edges()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the graph to a packed file, which `coldlink.read` and the command line open by memory map.
+
+        >>> graph.save(folder / "papers.coldlink")
+        >>> coldlink.read(folder / "papers.coldlink").links == graph.links
+        True
+        """
+        self._inner.save(os.fspath(path))
+
+    def __len__(self) -> int:
+        return self.nodes
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"name": self.name, "graph": pickled.written(self._inner.save)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        def read(path: str) -> _coldlink.Graph:
+            return _coldlink.Graph.read(path, False, "refuse", None, state["name"])
+
+        self._inner = pickled.opened(state["graph"], read)
+
+    def __repr__(self) -> str:
+        return f"Graph({self.name!r}, nodes={self.nodes}, links={self.links}, attributes={self.attributes})"
+
+
+def _with_id_first(nodes: pandas.DataFrame, id: str | None) -> pandas.DataFrame:
+    """The table with the column that names nodes in the first place."""
+    nodes = nodes.rename(columns=str)
+    columns = [str(column) for column in nodes.columns]
+    index = nodes.index.name
+    known = [column for column in columns if column.lower() in NAME_COLUMNS]
+    if index is not None and index not in nodes.columns and (id == index or id is None and not known):
+        nodes, id = nodes.reset_index(), str(index)
+        columns = [str(column) for column in nodes.columns]
+    if id is None:
+        id = next((column for name in NAME_COLUMNS for column in known if column.lower() == name), columns[0])
+    if id not in columns:
+        raise LoadError(f"there is no column `{id}`", hint=f"there are `{'`, `'.join(columns)}`")
+    rivals = [column for column in known if column != id]
+    if id.lower() not in NAME_COLUMNS and rivals or id.lower() == "name" and len(rivals) > 0:
+        raise LoadError(
+            f"nodes are named by `{id}`, but there is a column `{rivals[0]}` too",
+            hint=f"call it by another name: `nodes.rename(columns={{{rivals[0]!r}: 'title'}})`",
+        )
+    ordered: pandas.DataFrame = nodes[[id, *(column for column in nodes.columns if column != id)]].copy(deep=False)
+    ordered[id] = tables.whole_ids(ordered[id])
+    return ordered
+
+
+def _ends_of(edges: pandas.DataFrame, source: str | None, target: str | None) -> pandas.DataFrame:
+    """The table with the ends of links as whole numbers or texts."""
+    if source is not None or target is not None:
+        for end in (source, target):
+            if end not in edges.columns:
+                raise LoadError(f"there is no column `{end}`", hint="give both `source` and `target`")
+        weights = [column for column in edges.columns if str(column).lower() in WEIGHT_COLUMNS]
+        edges = edges[[source, target, *weights]].set_axis(["source", "target", *weights], axis=1)
+    whole: pandas.DataFrame = edges.apply(tables.whole_ids)
+    return whole
+
+
+def _record(node: Any, data: dict[str, Any]) -> dict[str, Any]:
+    if "id" in data:
+        raise LoadError(f"node `{node}` has an attribute `id`", hint="call it by another name: nodes are their own ids")
+    return {"id": str(node), **data}
+
+
+def _array(tensor: Any) -> npt.NDArray[Any]:
+    """A tensor as an array, on the same memory where it is on the CPU."""
+    if not hasattr(tensor, "detach"):
+        return np.asarray(tensor)
+    tensor = tensor.detach().cpu()
+    if tensor.is_floating_point() and tensor.element_size() < 4:
+        tensor = tensor.float()
+    array: npt.NDArray[Any] = tensor.numpy()
+    return array
+
+
+def _tensor_matrix(x: Any) -> Any:
+    """A tensor of attributes, sparse ones as a scipy matrix."""
+    if hasattr(x, "to_torch_sparse_csr_tensor"):
+        x = x.to_torch_sparse_csr_tensor()
+    if getattr(x, "is_sparse", False):
+        x = x.coalesce().to_sparse_csr()
+    if not hasattr(x, "crow_indices") or "sparse_csr" not in str(getattr(x, "layout", "")):
+        return _array(x)
+    from scipy.sparse import csr_array
+
+    parts = (_array(x.values()), _array(x.col_indices()), _array(x.crow_indices()))
+    return csr_array(parts, shape=tuple(x.shape))
+
+
+def _kinds(columns: Mapping[str, Kind] | None, id: str | None) -> str | None:
+    """Kinds of columns as the library reads them."""
+    if columns is None and id is None:
+        return None
+    kinds = {name: {"kind": kind} if isinstance(kind, str) else dict(kind) for name, kind in (columns or {}).items()}
+    return json.dumps({"id": id, "columns": kinds})

@@ -1,0 +1,408 @@
+"""A model: settings before training, and all that is asked of it after."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coldlink import _coldlink, pickled, tables
+from coldlink.errors import ConfigError, LoadError, NotFittedError
+from coldlink.explanation import Explanation
+from coldlink.graph import Graph
+from coldlink.new_nodes import meet
+from coldlink.progress import Progress
+
+OWN = ("preset", "seed", "budget")
+"""Parameters that are no settings."""
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Opens a model that `Model.save` or `coldlink train` wrote.
+
+    >>> model.save(folder / "papers.model")
+    >>> coldlink.load(folder / "papers.model")
+    Model(preset='default', seed=0, steps=300)
+    """
+    return Model.load(path)
+
+
+class Model:
+    """Learns from a graph and predicts links of nodes that the graph has never seen.
+
+    `preset` is where settings start from: `"auto"` searches for the best ones first, within a `budget` of estimated
+    seconds of two cores; `"default"`, `"paper"`, `"authors-code"` or the path of a TOML file take them as they are.
+    Further keywords replace single settings, as `width=128`; `coldlink train --help` lists them. `seed` is what all
+    random choices come from: the same graph, settings and seed give the same model file, bit for bit, here and on the
+    command line.
+
+    >>> model = coldlink.Model(preset="default", width=32, steps=200)
+    >>> model.fit(graph, progress=False).recommend([{"words": "honey"}], k=1)["seen"].to_list() != []
+    True
+    """
+
+    def __init__(self, preset: str = "auto", *, seed: int = 0, budget: float = 180.0, **config: Any) -> None:
+        self._trained: _coldlink.Trained | None = None
+        self._names: npt.NDArray[Any] | None = None
+        self._set({"preset": preset, "seed": seed, "budget": budget, **config})
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters as they were given, as scikit-learn has them.
+
+        >>> coldlink.Model(preset="default", width=32).get_params()
+        {'preset': 'default', 'seed': 0, 'budget': 180.0, 'width': 32}
+        """
+        return dict(self._params)
+
+    def set_params(self, **params: Any) -> Model:
+        """Changes parameters, and takes effect with the next `fit`.
+
+        >>> coldlink.Model(preset="default").set_params(width=32, seed=7)
+        Model(preset='default', seed=7, width=32)
+        """
+        self._set({**self._params, **params})
+        return self
+
+    def clone(self) -> Model:
+        """An untrained model with the same parameters; `sklearn.base.clone` gives the same.
+
+        >>> model.clone().get_params() == model.get_params()
+        True
+        """
+        return Model(**self._params)
+
+    def fit(self, graph: Graph, y: None = None, *, progress: bool = True) -> Model:
+        """Trains on a graph, and returns the model.
+
+        Settings and the number of steps are chosen on nodes that are held back; the final model is trained on
+        everything. Ctrl-C stops it. `y` is there for scikit-learn and plays no part.
+
+        >>> coldlink.Model(preset="default", steps=100).fit(graph, progress=False).is_fitted
+        True
+        """
+        trained = _coldlink.Trained.fit(_inner(graph), self._settings, self._seed, _shown(progress))
+        self._trained, self._names = trained, None
+        return self
+
+    def recommend(
+        self,
+        new: Any,
+        k: int = 10,
+        *,
+        among: str = "seen",
+        exclude: Iterable[Any] = (),
+        candidates: str | None = None,
+        where: Mapping[str, str] | None = None,
+        popularity: float = 1.0,
+        base_rate: float | None = None,
+        names: Iterable[Any] | None = None,
+    ) -> Any:
+        """The `k` likeliest links of each new node, best first.
+
+        `new` is a DataFrame, a dict or a list of dicts with the columns of the table that was trained on; an array or
+        a sparse matrix with the columns of `x`, where `names` may name its rows; or the path of a table. Links are
+        looked for `among` the nodes of the graph (`"seen"`), the other new ones (`"new"`) or `"both"`, never with
+        nodes in `exclude`. Where nodes are of several kinds, `candidates` names the one to find, and `where` the
+        values that nodes of the graph must have, as `{"category": "book"}`. `popularity` from 1 down to 0 takes off the order what a node's many links alone would
+        explain. A score is the log-odds of a link; its probability is stated for `base_rate`, the share of linked
+        pairs among all, which is the training graph's unless given.
+
+        Gives a DataFrame, or a list of dicts where pandas is not installed.
+
+        >>> links = model.recommend([{"id": "n1", "words": "honey"}, {"id": "n2", "words": "pollen"}], k=2)
+        >>> links[["new", "rank"]].to_numpy().tolist()
+        [['n1', 1], ['n1', 2], ['n2', 1], ['n2', 2]]
+        """
+        met = self._meet(new, names)
+        values = [(str(column), str(value)) for column, value in (where or {}).items()]
+        rows, ranks, others, scores = met.recommend(
+            _count("k", k), among, tables.texts_of(exclude), candidates, values, popularity
+        )
+        new_names = tables.names_array(met.names(), len(met))
+        columns: dict[str, Any] = {"new": new_names[rows], "rank": ranks}
+        if among == "seen":
+            columns["seen"] = self._seen_names()[others]
+        else:
+            is_new = others >= self._fitted().nodes
+            everyone = np.concatenate([self._seen_names().astype(object), new_names.astype(object)])
+            columns["other"] = everyone[others]
+            columns["is"] = np.where(is_new, "new", "seen").astype(object)
+        columns["score"] = scores
+        probabilities = met.probabilities(scores, base_rate)
+        if probabilities is not None:
+            columns["probability"] = probabilities
+        return tables.table(columns)
+
+    def score(self, pairs: Any, new: Any = None, *, names: Iterable[Any] | None = None) -> npt.NDArray[np.float32]:
+        """The scores of pairs; the higher, the likelier a link.
+
+        `pairs` is a list of pairs, a DataFrame or an array with two columns. With `new` nodes, the first of a pair
+        names one of them, and the second a node of the graph or else another new one. Without, both are nodes of the
+        graph.
+
+        >>> model.score([("n1", "p1"), ("n1", "p2")], new={"id": "n1", "words": "honey"}).shape
+        (2,)
+        >>> model.score([("p1", "p2")]).dtype
+        dtype('float32')
+        """
+        return self._score(pairs, new, names)[1]
+
+    def predict(
+        self, pairs: Any, new: Any = None, *, base_rate: float | None = None, names: Iterable[Any] | None = None
+    ) -> npt.NDArray[np.float64]:
+        """The probabilities that pairs are linked: `pairs` as `score` takes them, `base_rate` as `recommend` does.
+
+        >>> probability, = model.predict([("n1", "p1")], new={"id": "n1", "words": "honey"})
+        >>> bool(0 < probability < 1)
+        True
+        """
+        met, scores = self._score(pairs, new, names)
+        probabilities = met.probabilities(scores, base_rate)
+        if probabilities is None:
+            raise ConfigError(
+                "the scores of this model give no probabilities",
+                hint="`score` gives the scores; `auto` and `default` give probabilities, given links enough",
+            )
+        return probabilities
+
+    def embed(
+        self, new: Any = None, *, which: str = "attributes", names: Iterable[Any] | None = None
+    ) -> npt.NDArray[np.float32]:
+        """The embeddings of new nodes, a row each; or those of the graph's nodes.
+
+        The latter are made from attributes, or from links with `which="structure"`.
+
+        >>> model.embed({"words": "honey|pollen"}).shape
+        (1, 256)
+        >>> model.embed(which="structure").shape == (graph.nodes, 256)
+        True
+        """
+        if new is None:
+            return self._fitted().embed(which)
+        if which != "attributes":
+            raise ConfigError("new nodes have no links, and so no structure embedding", hint="leave out `which`")
+        return self._meet(new, names).embed()
+
+    def explain(self, new: Any, other: tables.Name, *, row: int = 0) -> Explanation:
+        """Why a new node is linked to another one, or not: what each attribute adds to the score, and what else does.
+
+        `new` is as in `recommend`; if it holds several nodes, `row` says which. `other` names a node of the graph.
+
+        >>> why = model.explain({"words": "honey|pollen"}, "p1")
+        >>> sorted(why.attributes)
+        ['words=honey', 'words=pollen']
+        """
+        met = self._meet(new, None)
+        score, attributes, similar, popular, rest, nodes = met.explain(_count("row", row), tables.texts_of([other])[0])
+        names = self._seen_names()
+        most_similar = {names[[node]].tolist()[0]: cosine for node, cosine in nodes}
+        return Explanation(score, dict(attributes), similar, popular, rest, most_similar)
+
+    def evaluate(
+        self,
+        graph: Graph,
+        protocol: str = "strict",
+        *,
+        seeds: int = 1,
+        first_seed: int | None = None,
+        popularity: float = 1.0,
+        rank_baselines: bool = False,
+        progress: bool = True,
+    ) -> dict[str, Any]:
+        """How good a model with these parameters is on links it has not seen: a split, a training and a test per seed.
+
+        Protocols are `"strict"`, `"deal2020"`, `"transductive"`, or the path of a split. Gives what `coldlink
+        evaluate --json` prints. The model itself stays as it is. `first_seed` is the model's own seed unless given.
+
+        >>> report = coldlink.Model(preset="default", steps=100).evaluate(graph, progress=False)
+        >>> report["protocol"], report["mean"]["auc"] > 0.5
+        ('strict', True)
+        """
+        first = self._seed if first_seed is None else _count("first_seed", first_seed)
+        shown = _shown(progress)
+        count = _count("seeds", seeds)
+        text = _coldlink.evaluate(
+            _inner(graph), self._settings, os.fspath(protocol), first, count, popularity, rank_baselines, shown
+        )
+        report: dict[str, Any] = json.loads(text)
+        return report
+
+    def tune(
+        self,
+        graph: Graph,
+        trials: int = 27,
+        *,
+        space: str | os.PathLike[str] | None = None,
+        folder: str | os.PathLike[str] | None = None,
+        progress: bool = True,
+    ) -> Any:
+        """Searches for the best settings as `coldlink tune` does, and makes them this model's; `fit` trains with them.
+
+        `space` is a TOML file with the values that settings may take. Trials that ended are kept in `folder`, from
+        where the same call goes on. Gives a table of the trials. Settings given to the model stay as they are.
+
+        >>> model = coldlink.Model(steps=90)
+        >>> trials = model.tune(graph, trials=3, progress=False)
+        >>> len(trials), model.get_params()["preset"]
+        (5, 'default')
+        """
+        text = None if space is None else _read(space)
+        kept = None if folder is None else os.fspath(folder)
+        found = json.loads(
+            _coldlink.tune(
+                _inner(graph), self._settings, _count("trials", trials), text, kept, self._seed, _shown(progress)
+            )
+        )
+        preset = "default" if self._params["preset"] == "auto" else self._params["preset"]
+        base = json.loads(_coldlink.Settings(preset, 0.0, {}).json())
+        changed = {key: value for key, value in found["settings"].items() if value != base[key]}
+        self._set({**{name: self._params[name] for name in OWN}, "preset": preset, **changed})
+        rows = found["trials"]
+        return tables.table({key: [row[key] for row in rows] for key in rows[0]})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the trained model to a file that the command line and `coldlink.load` open.
+
+        >>> model.save(folder / "papers.model")
+        """
+        self._fitted().save(os.fspath(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Model:
+        """Opens a trained model; its parameters are those it was trained with.
+
+        >>> model.save(folder / "papers.model")
+        >>> coldlink.Model.load(folder / "papers.model").settings["width"]
+        256
+        """
+        trained = _coldlink.Trained.open(os.fspath(path))
+        summary, settings = json.loads(trained.summary()), json.loads(trained.settings())
+        # A search or a file of settings is over, and its outcome is in the settings.
+        preset = summary["preset"] if summary["preset"] in ("default", "paper", "authors-code") else "default"
+        base = json.loads(_coldlink.Settings(preset, 0.0, {}).json())
+        changed = {key: value for key, value in settings.items() if value != base[key]}
+        model = cls(preset, seed=int(summary["seed"]), **changed)
+        model._trained = trained
+        return model
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the model is trained.
+
+        >>> coldlink.Model().is_fitted
+        False
+        """
+        return self._trained is not None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All settings: those it was trained with, or else those it would start from.
+
+        >>> coldlink.Model(preset="paper").settings["similarity"]
+        'cosine'
+        """
+        text = self._settings.json() if self._trained is None else self._trained.settings()
+        settings: dict[str, Any] = json.loads(text)
+        return settings
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """How the trained model came to be.
+
+        >>> model.summary["nodes"], model.summary["preset"]
+        (150, 'default')
+        """
+        summary: dict[str, Any] = json.loads(self._fitted().summary())
+        return summary
+
+    @property
+    def names(self) -> list[tables.Name]:
+        """What the nodes of the graph are called, in the order of their embeddings.
+
+        >>> model.names[:2]
+        ['p0', 'p1']
+        """
+        names: list[tables.Name] = self._seen_names().tolist()
+        return names
+
+    def _set(self, params: dict[str, Any]) -> None:
+        config = {key: value for key, value in params.items() if key not in OWN}
+        settings = _coldlink.Settings(os.fspath(params["preset"]), params["budget"], config)
+        self._seed = _count("seed", params["seed"])
+        self._params, self._settings = params, settings
+
+    def _fitted(self) -> _coldlink.Trained:
+        if self._trained is None:
+            raise NotFittedError(
+                "this model is not trained yet", hint="call `fit` with a graph, or `coldlink.load` a trained model"
+            )
+        return self._trained
+
+    def _seen_names(self) -> npt.NDArray[Any]:
+        if self._names is None:
+            trained = self._fitted()
+            self._names = tables.names_array(trained.names(), trained.nodes)
+        return self._names
+
+    def _meet(self, new: Any, names: Iterable[Any] | None) -> _coldlink.NewNodes:
+        return meet(self._fitted(), new, names)
+
+    def _score(
+        self, pairs: Any, new: Any, names: Iterable[Any] | None
+    ) -> tuple[_coldlink.NewNodes, npt.NDArray[np.float32]]:
+        nobody = np.empty((0, self._fitted().attributes), dtype=np.float32)
+        met = self._meet(nobody if new is None else new, names)
+        return met, met.score(*tables.two_columns(pairs))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.is_fitted
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
+    def __getstate__(self) -> dict[str, Any]:
+        contents = None if self._trained is None else pickled.written(self._trained.save)
+        return {"params": self._params, "model": contents}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        contents = state["model"]
+        self._trained = None if contents is None else pickled.opened(contents, _coldlink.Trained.open)
+        self._names = None
+        self._set(state["params"])
+
+    def __repr__(self) -> str:
+        hidden = ("budget",) if self._params["budget"] == 180.0 else ()
+        return f"Model({', '.join(f'{key}={value!r}' for key, value in self._params.items() if key not in hidden)})"
+
+
+def _read(path: str | os.PathLike[str]) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot read `{path}`: {error.strerror}", path=os.fspath(path)) from None
+
+
+def _inner(graph: Graph) -> _coldlink.Graph:
+    if isinstance(graph, Graph):
+        return graph._inner
+    raise LoadError(
+        f"`graph` is a `{type(graph).__name__}`", hint="make a `coldlink.Graph` of it first, as by `Graph.from_pandas`"
+    )
+
+
+def _shown(progress: bool) -> Progress | None:
+    return Progress() if progress else None
+
+
+def _count(name: str, value: int) -> int:
+    """A whole number from 0 up, as the library's own."""
+    if isinstance(value, (int, np.integer)) and 0 <= value < 2**64:
+        return int(value)
+    raise ConfigError(f"`{name}` is {value!r}", hint="it is a whole number from 0 up")

@@ -1,0 +1,134 @@
+"""Between Python's tables and rows of the library: JSON lines go in, columns come out."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from coldlink.errors import LoadError
+
+if TYPE_CHECKING:
+    import pandas
+
+Name: TypeAlias = "str | int"
+"""What a node is called: names that are all whole numbers come back as such."""
+
+
+def pandas_if_there() -> Any:
+    """The module pandas, or `None`."""
+    try:
+        import pandas
+    except ImportError:
+        return None
+    return pandas
+
+
+def is_frame(value: object) -> bool:
+    """Whether this is a table of pandas."""
+    return hasattr(value, "columns") and hasattr(value, "to_json")
+
+
+def table(columns: dict[str, Any]) -> Any:
+    """Columns of equal length as a DataFrame, or as a list of dicts where pandas is not installed."""
+    pandas = pandas_if_there()
+    if pandas is not None:
+        return pandas.DataFrame(columns)
+    values = [column.tolist() if isinstance(column, np.ndarray) else list(column) for column in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def frame_lines(frame: pandas.DataFrame) -> bytes:
+    """A DataFrame as JSON lines. Numbers keep all their digits, and what is missing is missing."""
+    exact = frame.rename(columns=str)
+    if not exact.columns.is_unique:
+        twice = exact.columns[exact.columns.duplicated()][0]
+        raise LoadError(f"column `{twice}` stands twice in the table", hint="give each column a name of its own")
+    for column in exact.columns[[kind.kind == "f" for kind in _kinds(exact)]]:
+        # pandas would write ten decimals, which is not what stands there.
+        numbers = exact[column].to_numpy(dtype=float, na_value=math.nan)
+        if exact[column].dtype == np.float32:
+            numbers = exact[column].to_numpy()
+        texts = numbers.astype(str).astype(object)
+        texts[np.isnan(numbers)] = None
+        exact[column] = texts
+    text: str = exact.to_json(orient="records", lines=True, date_format="iso", force_ascii=False)
+    return text.encode()
+
+
+def _kinds(frame: pandas.DataFrame) -> list[Any]:
+    return [getattr(dtype, "numpy_dtype", dtype) for dtype in frame.dtypes]
+
+
+def record_lines(records: Iterable[Mapping[str, Any]]) -> bytes:
+    """Dicts as JSON lines."""
+    return "\n".join(map(_line, records)).encode()
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    if not isinstance(record, Mapping):
+        raise LoadError(f"a row is a `{type(record).__name__}`", hint="rows are dicts with the columns of the table")
+    return json.dumps({str(key): _value(value) for key, value in record.items()})
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    if isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
+        return [_value(each) for each in value]
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
+
+
+def whole_ids(column: pandas.Series[Any]) -> pandas.Series[Any]:
+    """Whole numbers that pandas made floats of, because one is missing, as whole numbers again."""
+    if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all():
+        return column.astype("Int64")
+    return column
+
+
+def names_array(texts: list[str] | None, count: int) -> np.ndarray[Any, Any]:
+    """Names by node number: whole numbers where all of them are, else texts."""
+    if texts is None:
+        return np.arange(count)
+    if all(_is_whole(text) for text in texts):
+        return np.array(texts, dtype=np.int64)
+    return np.array(texts, dtype=object)
+
+
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text.isdigit() and (text == "0" or text[0] != "0") and len(text) < 19
+
+
+def texts_of(names: Iterable[Any]) -> list[str]:
+    """Names as the library has them."""
+    if isinstance(names, np.ndarray):
+        names = names.tolist()
+    return [_text(name) for name in names]
+
+
+def _text(name: Any) -> str:
+    if isinstance(name, (float, np.floating)) and float(name).is_integer():
+        return str(int(name))
+    return str(name).strip()
+
+
+def two_columns(pairs: Any) -> tuple[list[str], list[str]]:
+    """The two columns of a DataFrame, an array or a list of pairs, as names."""
+    if is_frame(pairs):
+        if len(pairs.columns) != 2:
+            raise LoadError(
+                f"a pair has two columns, and `pairs` has {len(pairs.columns)}", hint="leave out the others"
+            )
+        return texts_of(pairs.iloc[:, 0].to_numpy()), texts_of(pairs.iloc[:, 1].to_numpy())
+    rows: Sequence[Any] = pairs.tolist() if isinstance(pairs, np.ndarray) else list(pairs)
+    for place, row in enumerate(rows):
+        if not isinstance(row, (list, tuple)) or len(row) != 2:
+            raise LoadError(
+                f"row {place} of `pairs` is no pair of names", hint="give a list of pairs, as `[('a', 'b')]`"
+            )
+    return texts_of(row[0] for row in rows), texts_of(row[1] for row in rows)

@@ -1,0 +1,166 @@
+//! A graph as Python holds it.
+
+use std::path::PathBuf;
+
+use coldlink::graph::{Dataset, GraphBuilder, Names, NodeId, Notes};
+use coldlink::load::{Columns, LoadOptions, UnknownNodes, load, load_json_lines, write_packed};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+
+use crate::arrays;
+use crate::error::{misconfigured, raised, refused};
+
+/// A graph with attributes and names.
+#[pyclass(frozen, module = "coldlink._coldlink")]
+pub struct Graph {
+    pub dataset: Dataset,
+}
+
+#[pymethods]
+impl Graph {
+    /// Reads a graph from a file or folder; `name` replaces what the path would call it, and `columns` says as JSON what columns
+    /// are.
+    #[staticmethod]
+    fn read(
+        py: Python<'_>,
+        path: PathBuf,
+        strict_input: bool,
+        unknown_nodes: &str,
+        columns: Option<&str>,
+        name: Option<String>,
+    ) -> PyResult<Self> {
+        let options = options(strict_input, unknown_nodes, columns)?;
+        let mut dataset = py.detach(|| load(&path, &options)).map_err(raised)?;
+        dataset.name = name.unwrap_or(dataset.name);
+        Ok(Graph { dataset })
+    }
+
+    /// A graph from two tables, as JSON lines.
+    #[staticmethod]
+    fn from_lines(
+        py: Python<'_>,
+        nodes: Vec<u8>,
+        edges: Vec<u8>,
+        unknown_nodes: &str,
+        columns: Option<&str>,
+        name: String,
+    ) -> PyResult<Self> {
+        let options = options(false, unknown_nodes, columns)?;
+        let dataset = py.detach(|| load_json_lines(nodes, edges, &options)).map_err(raised)?;
+        Ok(Graph { dataset: Dataset { name, ..dataset } })
+    }
+
+    /// A graph from the two ends of its links and a matrix of attributes.
+    #[staticmethod]
+    fn from_arrays(
+        py: Python<'_>,
+        sources: &Bound<'_, PyAny>,
+        targets: &Bound<'_, PyAny>,
+        x: &Bound<'_, PyAny>,
+        names: Option<Vec<String>>,
+        name: String,
+    ) -> PyResult<Self> {
+        let attributes = arrays::attributes(x)?;
+        let nodes = attributes.rows();
+        if NodeId::try_from(nodes).is_err() {
+            return Err(refused(format!("there are {nodes} nodes"), "a graph has fewer than 4,294,967,296"));
+        }
+        if attributes.width() == 0 {
+            return Err(refused("`x` has no columns", "give each node a row of attributes"));
+        }
+        let links = arrays::ends(py, sources, targets, nodes)?;
+        let names = named(names, nodes)?;
+        let (graph, tidied) = py.detach(|| {
+            let mut builder = GraphBuilder::new(nodes);
+            builder.extend(links);
+            builder.build()
+        });
+        if graph.links() == 0 {
+            return Err(refused("there is no link between two different nodes", "give a row of `edges` for each link"));
+        }
+        let directed = tidied.reciprocal != 0 && tidied.reciprocal != graph.links();
+        let notes = Notes { tidied, directed, ..Notes::default() };
+        Ok(Graph { dataset: Dataset { name, graph, attributes, names, schema: None, notes } })
+    }
+
+    /// Writes a packed file.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| write_packed(&self.dataset, &path)).map_err(raised)
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.dataset.name
+    }
+
+    #[getter]
+    fn nodes(&self) -> usize {
+        self.dataset.graph.nodes()
+    }
+
+    #[getter]
+    fn links(&self) -> usize {
+        self.dataset.graph.links()
+    }
+
+    #[getter]
+    fn attributes(&self) -> usize {
+        self.dataset.attributes.width()
+    }
+
+    /// The nodes' names; none where they are numbers.
+    fn names(&self) -> Option<Vec<String>> {
+        texts(&self.dataset.names)
+    }
+
+    /// The attributes' names; none where they have none.
+    fn attribute_names(&self) -> Vec<String> {
+        self.dataset.attributes.names().0.clone()
+    }
+
+    /// Each link once, the smaller number first.
+    fn edges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u32>>> {
+        let graph = &self.dataset.graph;
+        let flat: Vec<u32> = py.detach(|| graph.iter_links().flat_map(|(a, b)| [a, b]).collect());
+        PyArray1::from_vec(py, flat).reshape([graph.links(), 2])
+    }
+}
+
+fn options(strict_input: bool, unknown_nodes: &str, columns: Option<&str>) -> PyResult<LoadOptions> {
+    let unknown_nodes = match unknown_nodes {
+        "refuse" => UnknownNodes::Refuse,
+        "drop" => UnknownNodes::Drop,
+        other => {
+            let message = format!("`unknown_nodes` is `{other}`");
+            return Err(misconfigured(message, "it is \"refuse\" or \"drop\""));
+        }
+    };
+    let wrong = |error: serde_json::Error| {
+        let hint = "as {\"price\": \"numeric\", \"title\": {\"kind\": \"text\", \"rare\": 3}}";
+        misconfigured(format!("`columns`: {error}"), hint)
+    };
+    let columns = columns.map(serde_json::from_str::<Columns>).transpose().map_err(wrong)?.unwrap_or_default();
+    Ok(LoadOptions { strict_input, columns, unknown_nodes })
+}
+
+/// Names that tell nodes apart, or numbers where none are given.
+pub fn named(names: Option<Vec<String>>, nodes: usize) -> PyResult<Names> {
+    let Some(names) = names else { return Ok(Names::Numbered(nodes)) };
+    if names.len() != nodes {
+        let message = format!("there are {} names but {nodes} nodes", names.len());
+        return Err(refused(message, "give each node exactly one name"));
+    }
+    let mut seen = std::collections::HashSet::new();
+    if let Some(twice) = names.iter().find(|name| !seen.insert(name.as_str())) {
+        return Err(refused(format!("two nodes are called `{twice}`"), "give each node a name of its own"));
+    }
+    Ok(Names::from_texts(&names))
+}
+
+/// Names as they are shown; none where they are numbers.
+pub fn texts(names: &Names) -> Option<Vec<String>> {
+    match names {
+        Names::Numbered(_) => None,
+        Names::Texts(texts) => Some(texts.iter().map(str::to_owned).collect()),
+    }
+}

@@ -1,0 +1,139 @@
+//! A trained model as Python holds it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use coldlink::load::{NewNodes as Loaded, Surprises, load_new, load_new_npz, new_from_json_lines};
+use coldlink::model::Model;
+use coldlink::tune::Training;
+use numpy::PyArray2;
+use pyo3::prelude::*;
+
+use crate::arrays;
+use crate::error::{misconfigured, raised, refused, refused_file};
+use crate::graph::{Graph, named, texts};
+use crate::listener::Listener;
+use crate::new_nodes::NewNodes;
+use crate::settings::Settings;
+
+/// A trained model.
+#[pyclass(frozen, module = "coldlink._coldlink")]
+pub struct Trained {
+    pub model: Model,
+}
+
+#[pymethods]
+impl Trained {
+    /// Trains as `coldlink train` does.
+    #[staticmethod]
+    fn fit(
+        py: Python<'_>,
+        graph: &Graph,
+        settings: &Settings,
+        seed: u64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let (dataset, settings) = (&graph.dataset, &settings.inner);
+        let mut listener = Listener::new(progress, String::new());
+        let result =
+            py.detach(|| Training { dataset, settings, seed, journal: None, checkpoints: None }.run(&mut listener));
+        Ok(Trained { model: listener.outcome(result)? })
+    }
+
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let model = py.detach(|| Model::open(&path)).map_err(raised)?;
+        Ok(Trained { model })
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.model.save(&path)).map_err(raised)
+    }
+
+    /// How the model came to be, as JSON.
+    fn summary(&self) -> String {
+        serde_json::to_string(&self.model.summary).unwrap_or_default()
+    }
+
+    /// All settings, as JSON.
+    fn settings(&self) -> String {
+        serde_json::to_string(&self.model.config).unwrap_or_default()
+    }
+
+    #[getter]
+    fn nodes(&self) -> usize {
+        self.model.summary.nodes
+    }
+
+    #[getter]
+    fn attributes(&self) -> usize {
+        self.model.summary.attributes
+    }
+
+    /// The column that names nodes, where the model was trained on tables.
+    #[getter]
+    fn id_column(&self) -> Option<&str> {
+        self.model.schema.as_ref().map(|schema| schema.id.as_str())
+    }
+
+    /// The nodes' names; none where they are numbers.
+    fn names(&self) -> Option<Vec<String>> {
+        texts(&self.model.names)
+    }
+
+    /// The embeddings of the graph's nodes.
+    fn embed<'py>(&self, py: Python<'py>, which: &str) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        match which {
+            "attributes" => arrays::array(py, &self.model.embeddings.attributes),
+            "structure" => arrays::array(py, &self.model.embeddings.structure),
+            other => Err(misconfigured(format!("`which` is `{other}`"), "it is \"attributes\" or \"structure\"")),
+        }
+    }
+
+    /// New nodes from JSON lines in the columns of the tables that were trained on.
+    fn meet_lines(this: Bound<'_, Self>, lines: Vec<u8>) -> PyResult<NewNodes> {
+        let schema = this.get().model.schema.as_ref().ok_or_else(|| {
+            let message = "these are rows of named columns, but the model knows columns by number only";
+            refused(message, "it was trained on arrays: give an array with a row for each new node")
+        })?;
+        let loaded = this.py().detach(|| new_from_json_lines(lines, schema, false)).map_err(raised)?;
+        NewNodes::meet(this, loaded)
+    }
+
+    /// New nodes from a file: a table, or an `.npz` file.
+    fn meet_file(this: Bound<'_, Self>, path: PathBuf) -> PyResult<NewNodes> {
+        let model = &this.get().model;
+        if path.is_dir() {
+            let message = format!("`{}` is a folder", path.display());
+            return Err(refused_file(&path, message, "new nodes are one table, or an .npz file"));
+        }
+        let loaded = match &model.schema {
+            _ if is_archive(&path) => this.py().detach(|| load_new_npz(&path, model.loaded_width())),
+            Some(schema) => this.py().detach(|| load_new(&path, schema, false)),
+            None => {
+                let message = format!("`{}` is a table, but the model knows columns by number only", path.display());
+                return Err(refused_file(&path, message, "give an array, or an .npz file with attr_* arrays"));
+            }
+        };
+        NewNodes::meet(this, loaded.map_err(raised)?)
+    }
+
+    /// New nodes from a matrix with the columns of the graph's attributes.
+    fn meet_arrays(this: Bound<'_, Self>, x: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyResult<NewNodes> {
+        let attributes = arrays::attributes(x)?;
+        let expected = this.get().model.loaded_width();
+        if attributes.width() != expected {
+            let message = format!("new nodes have {} columns where {expected} are expected", attributes.width());
+            return Err(refused(message, "give the attributes that the graph's nodes have, in the same order"));
+        }
+        let names = named(names, attributes.rows())?;
+        NewNodes::meet(this, Loaded { names, attributes, surprises: Surprises::default() })
+    }
+}
+
+fn is_archive(path: &Path) -> bool {
+    let mut start = [0; 2];
+    let zip = File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"PK";
+    zip || path.extension().is_some_and(|ending| ending == "npz")
+}

@@ -1,0 +1,178 @@
+"""Graphs from everywhere are the same graph."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import coldlink
+
+STEPS = {"preset": "default", "steps": 40}
+
+
+def saved(graph: coldlink.Graph, path: Path) -> bytes:
+    graph.save(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda edges, x: (edges.astype(np.int32), x),
+        lambda edges, x: (edges.astype(np.uint8), x.astype(np.float64)),
+        lambda edges, x: (np.asfortranarray(edges), np.asfortranarray(x)),
+        lambda edges, x: (edges[::-1], x.astype(bool)),
+        lambda edges, x: (edges.tolist(), x.astype(int).tolist()),
+        lambda edges, x: (edges, sp.csr_matrix(x)),
+        lambda edges, x: (edges, sp.csr_array(x.astype(np.int64))),
+        lambda edges, x: (edges, sp.coo_array(x)),
+        lambda edges, x: (sp.coo_array((np.ones(len(edges)), edges.T), shape=(len(x), len(x))), sp.csc_array(x)),
+    ],
+)
+def test_arrays_of_any_kind_are_the_same_graph(arrays: Any, tmp_path: Path, change: Any) -> None:
+    plain = saved(coldlink.Graph.from_arrays(*arrays), tmp_path / "plain")
+    assert saved(coldlink.Graph.from_arrays(*change(*arrays)), tmp_path / "other") == plain
+
+
+def test_repeated_entries_are_summed_and_unsorted_ones_sorted(tmp_path: Path) -> None:
+    untidy = sp.csr_array((np.array([1.0, 2.0, 3.0, 0.0]), np.array([1, 0, 1, 0]), np.array([0, 3, 4])), shape=(2, 2))
+    untidy.has_canonical_format = True
+    tidy = np.array([[2.0, 4.0], [0.0, 0.0]])
+    graphs = [coldlink.Graph.from_arrays([[0, 1]], x) for x in (untidy, tidy)]
+    assert saved(graphs[0], tmp_path / "a") == saved(graphs[1], tmp_path / "b")
+
+
+def test_arrays_are_read_where_they_lie() -> None:
+    x = np.zeros((20_000, 500), dtype=np.float32)
+    x[:, 7] = 1
+    edges = np.stack([np.arange(19_999), np.arange(1, 20_000)])
+    gc.collect()
+    tracemalloc.start()
+    coldlink.Graph.from_arrays(edges.T, x)
+    coldlink.Graph.from_arrays(edges.T, x.T.reshape(500, 20_000).T)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < x.nbytes / 100, "numpy reports its memory here, and made no array"
+
+
+def test_tables_in_memory_and_in_files_are_the_same_graph(tables: Any, folder: Path, tmp_path: Path) -> None:
+    from_files = saved(coldlink.read(folder), tmp_path / "files")
+    assert saved(coldlink.Graph.from_pandas(*tables, name="papers"), tmp_path / "memory") == from_files
+
+
+def test_columns_may_be_called_as_one_likes(tables: Any, tmp_path: Path) -> None:
+    nodes, links = tables
+    plain = coldlink.Graph.from_pandas(nodes, links)
+    other = coldlink.Graph.from_pandas(
+        nodes[["words", "id"]].rename(columns={"id": "paper"}),
+        links.assign(when=1).rename(columns={"source": "citing", "target": "cited"}),
+        id="paper",
+        source="citing",
+        target="cited",
+    )
+    by_index = coldlink.Graph.from_pandas(nodes.set_index("id").rename_axis("paper"), links)
+    assert [plain.names, plain.edges().tolist()] == [other.names, other.edges().tolist()]
+    assert plain.names == by_index.names
+
+
+def test_numbers_keep_their_digits_and_ids_stay_whole(arrays: Any) -> None:
+    edges, x = arrays
+    sizes = x.astype(np.float64) * np.random.default_rng(0).lognormal(-20, 10, x.shape)
+    columns = {f"a{column}": sizes[:, column] for column in range(6)}
+    columns |= {f"a{column}": sizes[:, column].astype(np.float32) for column in range(6, x.shape[1])}
+    nodes = pd.DataFrame(columns).replace(0.0, np.nan).assign(id=np.arange(len(x)))
+    links = pd.DataFrame({"source": edges[:, 0].astype(float), "target": edges[:, 1]})
+    graph = coldlink.Graph.from_pandas(nodes, links)
+    by_hand = coldlink.Graph.from_arrays(edges, sizes)
+    assert (graph.names, graph.edges().tolist()) == (by_hand.names, by_hand.edges().tolist())
+    trained = [coldlink.Model(**STEPS).fit(each, progress=False) for each in (graph, by_hand)]
+    assert np.array_equal(trained[0].embed(), trained[1].embed())
+
+
+def test_a_graph_of_networkx_comes_with_data_or_vectors(tables: Any, arrays: Any) -> None:
+    nodes, links = tables
+    edges, x = arrays
+    graph = nx.Graph(name="papers")
+    for place, node in enumerate(nodes.to_dict("records")):
+        graph.add_node(node["id"], words=node["words"].split("|"), x=x[place])
+    graph.add_edges_from(links.to_numpy())
+    by_vector = coldlink.Graph.from_networkx(graph, x="x")
+    assert (by_vector.name, by_vector.names[:2], by_vector.links) == ("papers", ["p0", "p1"], len(links))
+    for node in graph.nodes:
+        del graph.nodes[node]["x"]
+    by_data = coldlink.Graph.from_networkx(graph)
+    assert by_data.attribute_names[0] == "words=bearing" and by_data.edges().tolist() == by_vector.edges().tolist()
+    with pytest.raises(coldlink.LoadError, match="has no `y`"):
+        coldlink.Graph.from_networkx(graph, x="y")
+
+
+def test_a_graph_of_pytorch_geometric(arrays: Any, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed: `cargo xtask python --torch` installs it")
+    edges, x = arrays
+    plain = saved(coldlink.Graph.from_arrays(edges, x), tmp_path / "plain")
+    dense = torch.from_numpy(x)
+    edge_index = torch.from_numpy(edges.T.copy())
+    for attributes in (dense, dense.double(), dense.to(torch.bfloat16), dense.to_sparse(), dense.to_sparse_csr()):
+        data = SimpleNamespace(edge_index=edge_index, x=attributes)
+        assert saved(coldlink.Graph.from_pyg(data), tmp_path / "other") == plain
+    geometric = pytest.importorskip("torch_geometric.data", reason="torch_geometric is not installed")
+    data = geometric.Data(x=dense, edge_index=edge_index)
+    assert saved(coldlink.Graph.from_pyg(data), tmp_path / "other") == plain
+
+
+def test_what_is_no_graph_is_refused_in_words(arrays: Any, tables: Any) -> None:
+    edges, x = arrays
+    nodes, links = tables
+    missing = x.copy()
+    missing[3, 2] = np.nan
+    read = coldlink.Graph.from_arrays
+    pandas = coldlink.Graph.from_pandas
+    for make, message, hint in [
+        (lambda: read(edges.T, x), "has shape (2, 450)", "edges.T"),
+        (lambda: read(edges.astype(float), x), "holds `float64`", "numbered from 0"),
+        (lambda: read([[0, 150]], x), "row 0 of `edges` has node 150, where there are 150 nodes", "from 0"),
+        (lambda: read([[-1, 0]], x), "has node -1", "from 0"),
+        (lambda: read(np.empty((0, 2), int), x), "there is no link", "each link"),
+        (lambda: read(edges, x[0]), "1 dimensions", "reshape"),
+        (lambda: read(edges, x.astype(str)), "where numbers are expected", "from_pandas"),
+        (lambda: read(edges, missing), "NaN in row 3, column 2", "by 0"),
+        (lambda: read(edges, x[:, :0]), "no columns", "row of attributes"),
+        (lambda: read(edges, x, names=["a"]), "1 names but 150 nodes", "one name"),
+        (lambda: read(edges, x, names=["a"] * 150), "two nodes are called `a`", "of its own"),
+        (lambda: read(sp.csr_array((2, 3)), x), "has shape (2, 3)", "column for each node"),
+        (lambda: pandas(nodes, links, id="key"), "there is no column `key`", "`id`, `words`"),
+        (lambda: pandas(nodes.assign(key=nodes.id), links, id="key"), "a column `id` too", "another name"),
+        (lambda: pandas(nodes, links, source="a"), "there is no column `a`", "target"),
+        (lambda: pandas(nodes[1:], links), "node `p0` has a link but no row in `nodes`", 'unknown_nodes="drop"'),
+        (lambda: coldlink.read("nowhere"), "there is no `nowhere`", ""),
+        (lambda: coldlink.Graph.from_pyg(SimpleNamespace(x=None, edge_index=None)), "no `x`", "attributes"),
+    ]:
+        with pytest.raises(coldlink.LoadError) as raised:
+            make()
+        assert message in raised.value.message and hint in (raised.value.hint or ""), raised.value
+
+
+def test_links_of_unknown_nodes_may_be_dropped(tables: Any) -> None:
+    nodes, links = tables
+    assert coldlink.Graph.from_pandas(nodes[1:], links, unknown_nodes="drop").nodes == 149
+    with pytest.raises(coldlink.ConfigError, match="refuse"):
+        coldlink.Graph.from_pandas(nodes, links, unknown_nodes="keep")
+
+
+def test_an_error_in_a_file_has_its_place(folder: Path) -> None:
+    with open(folder / "edges.csv", "a") as edges:
+        edges.write("p1,p999\n")
+    with pytest.raises(coldlink.LoadError) as raised:
+        coldlink.read(folder)
+    assert raised.value.path == str(folder / "edges.csv") and raised.value.line == 452
+    assert 'hint: add the row, or drop such links with `unknown_nodes="drop"`' in str(raised.value)
+    assert coldlink.read(folder, unknown_nodes="drop").links == 450
