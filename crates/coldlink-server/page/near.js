@@ -22,7 +22,7 @@ export function draw(found, look) {
   const own = drawn("g", {},
     drawn("circle", { class: "newcomer", cx: places[0].x, cy: places[0].y, r: 10 }),
     drawn("text", { x: places[0].x, y: places[0].y - 16, "text-anchor": "middle" }, short(found.node)));
-  const about = `The new node ${found.node} in the middle, its ${found.links.length} likeliest links around it, with ${known.length} links among these.`;
+  const about = `The new node ${found.node} with its ${found.links.length} likeliest links, and ${known.length} links among these.`;
   holder.replaceChildren(drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": about }, ...known, ...likely, ...nodes, own));
 }
 
@@ -75,7 +75,11 @@ function arrange(found) {
       place.y += (step * moves[index].y) / size;
     });
   }
-  const reach = (axis) => Math.max(...places.map((place) => Math.abs(place[axis])), 0.1);
-  const [wide, high] = [(WIDTH / 2 - 62) / reach("x"), (HEIGHT / 2 - 34) / reach("y")];
-  return places.map(({ x, y }) => ({ x: +(WIDTH / 2 + x * wide).toFixed(1), y: +(HEIGHT / 2 + y * high).toFixed(1) }));
+  const onto = (axis, length, margin) => {
+    const all = places.map((place) => place[axis]);
+    const [low, high] = [Math.min(...all), Math.max(...all)];
+    return (value) => +(margin + ((value - low) / Math.max(high - low, 1e-9)) * (length - 2 * margin)).toFixed(1);
+  };
+  const [across, down] = [onto("x", WIDTH, 62), onto("y", HEIGHT, 34)];
+  return places.map(({ x, y }) => ({ x: across(x), y: down(y) }));
 }

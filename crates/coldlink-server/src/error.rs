@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use coldlink::load::LoadError;
+use coldlink::load::{LineProblem, LoadError};
 use coldlink::model::{AddError, FilterError};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -33,7 +33,7 @@ pub enum Code {
     UnknownPath,
     /// The path knows other methods.
     WrongMethod,
-    /// A node of that name is there already.
+    /// A node of that name is there already, or twice in the request.
     KnownNode,
     /// The body, or the number of all links that are asked for, is beyond the limits.
     TooLarge,
@@ -135,7 +135,8 @@ impl From<LoadError> for ApiError {
             LoadError::Table { problem, .. } => problem.to_string(),
             other => other.to_string(),
         };
-        ApiError::new(Code::BadValue, message, hint)
+        let repeated = matches!(&error, LoadError::Line { problem: LineProblem::RepeatedNode { .. }, .. });
+        ApiError::new(if repeated { Code::KnownNode } else { Code::BadValue }, message, hint)
     }
 }
 

@@ -174,29 +174,43 @@ pub async fn add(
         let hint = "the server was started with `--read-only`";
         return Err(ApiError::new(Code::ReadOnly, "nodes cannot be added here", hint));
     }
+    // What cannot be added need not wait for its turn.
+    let (reader, served) = (Arc::clone(&server), server.current());
+    let nodes = server
+        .work(move |_| {
+            let AddRequest { nodes } = body.parse()?;
+            read_named(&served, nodes.clone(), reader.limits().nodes)?;
+            Ok(nodes)
+        })
+        .await?;
     let Ok(permit) = Arc::clone(&server.adding).try_acquire_owned() else { return Err(server.overloaded()) };
     // On its own, so that it is done or not done, even if whoever asked has gone.
     let adding = tokio::spawn(async move {
         let _permit = permit;
-        add_nodes(&server, body).await
+        add_nodes(&server, nodes).await
     });
     let answer = adding.await.unwrap_or_else(|_| Err(ApiError::internal()))?;
     Ok((StatusCode::CREATED, axum::Json(answer)))
 }
 
-async fn add_nodes(server: &Arc<Server>, body: Body) -> Result<AddAnswer, ApiError> {
+/// Nodes that all have names.
+fn read_named(served: &Served, nodes: Vec<Node>, most: usize) -> Result<Given, ApiError> {
+    let given = Given::read(served, nodes, most)?;
+    if let Some(place) = given.named.iter().position(|named| !named) {
+        let message = format!("node {} has no name", place + 1);
+        return Err(ApiError::new(Code::BadValue, message, "links are found under it; give every node a name"));
+    }
+    Ok(given)
+}
+
+async fn add_nodes(server: &Arc<Server>, nodes: Vec<Node>) -> Result<AddAnswer, ApiError> {
     let _changing = server.changing.lock().await;
     let changed = Arc::clone(server);
     server
         .work(move |_| {
             let server = changed;
             let current = server.newest();
-            let request: AddRequest = body.parse()?;
-            let Given { new, notes, named } = Given::read(&current, request.nodes, server.limits().nodes)?;
-            if let Some(place) = named.iter().position(|named| !named) {
-                let message = format!("node {} has no name", place + 1);
-                return Err(ApiError::new(Code::BadValue, message, "links are found under it; give every node a name"));
-            }
+            let Given { new, notes, .. } = read_named(&current, nodes, server.limits().nodes)?;
             crate::links::check_finite(&current.model.meet(&new.attributes))?;
             let larger = current.model.add(&new)?;
             let cannot_save = |error: coldlink::model::FileError| {

@@ -19,7 +19,7 @@ use crate::served::Served;
 const NAMED: usize = 5;
 
 /// A new node: its name, and a value for each column. For a model that knows columns by number only, `id` and `attributes`.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(transparent)]
 pub struct Node(Map<String, Value>);
 

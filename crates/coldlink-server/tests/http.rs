@@ -130,6 +130,8 @@ async fn added_nodes_are_found_and_stay() {
     assert!(service.post("/v1/links", twin).await.text.contains("\"fresh\""));
     let again = service.post("/v1/nodes", json!({"nodes": [soup()]})).await;
     assert_eq!((again.status, again.code().as_str()), (StatusCode::CONFLICT, "known_node"));
+    let twice = service.post("/v1/embed", json!({"nodes": [soup(), soup()]})).await;
+    assert_eq!((twice.status, twice.code().as_str()), (StatusCode::CONFLICT, "known_node"));
     let nameless = service.post("/v1/nodes", json!({"nodes": [{"words": "soup"}]})).await;
     assert_eq!(nameless.code(), "bad_value");
     let Service { folder, .. } = service;

@@ -11,9 +11,9 @@ use crate::client::{Client, get, post};
 
 const CONNECTIONS: u32 = 8;
 
-/// Sends so many bad requests, after a tenth as many to warm up, and prints statuses and memory.
+/// Sends so many bad requests, after as many to warm up, and prints statuses and memory.
 pub async fn run(address: &str, count: u32, process: u32) -> Result<(), String> {
-    send(address, count / 10, 1).await?;
+    send(address, count, 1).await?;
     let before = resident_megabytes(process)?;
     let statuses = send(address, count, 2).await?;
     let after = resident_megabytes(process)?;
