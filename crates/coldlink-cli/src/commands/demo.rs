@@ -35,7 +35,8 @@ const README: &str = "README.txt";
 #[command(after_help = "\
 Examples:
   coldlink demo
-  coldlink demo --papers 10000 --seed 7 -o another-world")]
+  coldlink demo --papers 10000 --seed 7 -o another-world
+  coldlink demo --tables-only      only the tables, to try the other commands on")]
 pub struct Demo {
     /// Papers in the graph
     #[arg(long, default_value_t = 3000, value_name = "N", value_parser = clap::value_parser!(u32).range(200..=200_000))]
@@ -46,6 +47,9 @@ pub struct Demo {
     /// The folder to write the graph and the model to
     #[arg(long, short, default_value = "coldlink-demo", value_name = "FOLDER")]
     output: PathBuf,
+    /// Write the tables and stop
+    #[arg(long)]
+    tables_only: bool,
 }
 
 /// Runs the command.
@@ -57,6 +61,9 @@ pub fn run(args: &Demo, common: &Common) -> anyhow::Result<()> {
     let world = World::generate(args.papers as usize, args.seed);
     world.export(folder).with_context(|| format!("cannot write `{shown}`"))?;
     tell(format!("A made-up world of papers is in {shown}/: nodes.csv, edges.csv, new-papers.csv\n"))?;
+    if args.tables_only {
+        return Ok(());
+    }
     let dataset = load(folder, &LoadOptions::default()).with_context(|| format!("cannot load `{shown}`"))?;
 
     interrupt::watch();

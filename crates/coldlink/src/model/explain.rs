@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::{Embeddings, Features, Model, Newcomers};
 use crate::config::Similarity;
 use crate::graph::{Attributes, NodeId};
+use crate::index::best;
 use crate::kernel::Matrix;
 use crate::load::End;
 use crate::score::{SMALL_CHANCE, Term};
@@ -158,10 +159,7 @@ impl Model {
             product / (length(own) * length(row)).max(f32::MIN_POSITIVE)
         };
         let seen = (0..self.summary.nodes as NodeId).filter(|&node| self.embeddings.seen[node as usize]);
-        let mut all: Vec<(NodeId, f32)> = seen.map(|node| (node, cosine(node))).collect();
-        all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        all.truncate(NAMED);
-        all
+        best(seen.map(|node| (node, cosine(node))), NAMED).into_iter().map(|hit| (hit.node, hit.score)).collect()
     }
 }
 
