@@ -67,8 +67,7 @@ class NewNodes:
         count: int,
         among: str,
         exclude: list[str],
-        candidates: str | None,
-        values: list[tuple[str, str]],
+        only: tuple[str | None, list[tuple[str, str]]],
         popularity: float,
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float32]]: ...
     def score(self, first: list[str], second: list[str]) -> npt.NDArray[np.float32]: ...

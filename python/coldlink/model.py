@@ -121,7 +121,7 @@ class Model:
         met = self._meet(new, names)
         values = [(str(column), str(value)) for column, value in (where or {}).items()]
         rows, ranks, others, scores = met.recommend(
-            _count("k", k), among, tables.texts_of(exclude), candidates, values, popularity
+            _count("k", k), among, tables.texts_of(exclude), (candidates, values), popularity
         )
         new_names = tables.names_array(met.names(), len(met))
         columns: dict[str, Any] = {"new": new_names[rows], "rank": ranks}

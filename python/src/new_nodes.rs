@@ -66,8 +66,7 @@ impl NewNodes {
         count: usize,
         among: &str,
         exclude: Vec<String>,
-        candidates: Option<String>,
-        values: Vec<(String, String)>,
+        only: (Option<String>, Vec<(String, String)>),
         popularity: f32,
     ) -> PyResult<Links<'py>> {
         let among = match among {
@@ -82,6 +81,7 @@ impl NewNodes {
             return Err(misconfigured(format!("`popularity` is {popularity}"), "it is a share from 0 to 1"));
         }
         let model = &self.trained.get().model;
+        let (candidates, values) = only;
         let mut excluded = self.numbers(&exclude);
         for (column, value) in &values {
             excluded.extend(model.without_value(column, value).map_err(unfiltered)?);

@@ -306,22 +306,16 @@ impl Schema {
             Values::None => true,
             Values::Hashed(count) | Values::Numbers(count) => *count < 1 << 24,
         };
-        let fits = |column: &Column| match (&column.values, column.kind) {
-            (Values::None, ColumnKind::Numeric { .. } | ColumnKind::Boolean {} | ColumnKind::DateTime {}) => true,
-            (Values::Numbers(_), ColumnKind::Vector {}) => true,
-            (
-                Values::Hashed(_),
-                ColumnKind::Categorical { .. } | ColumnKind::MultiValued { .. } | ColumnKind::Text { .. },
-            ) => true,
-            (
-                Values::Listed(_),
-                ColumnKind::Categorical { .. }
-                | ColumnKind::MultiValued { .. }
-                | ColumnKind::Text { .. }
-                | ColumnKind::Type {},
-            ) => true,
-            (_, ColumnKind::Ignore {}) => true,
-            _ => false,
+        let fits = |column: &Column| match column.kind {
+            ColumnKind::Numeric { .. } | ColumnKind::Boolean {} | ColumnKind::DateTime {} => {
+                column.values == Values::None
+            }
+            ColumnKind::Vector {} => matches!(column.values, Values::Numbers(_)),
+            ColumnKind::Type {} => matches!(column.values, Values::Listed(_)),
+            ColumnKind::Categorical { .. } | ColumnKind::MultiValued { .. } | ColumnKind::Text { .. } => {
+                matches!(column.values, Values::Listed(_) | Values::Hashed(_))
+            }
+            ColumnKind::Ignore {} => true,
         };
         self.columns.iter().all(|column| sound(column) && fits(column)) && self.width() < 1 << 30
     }
