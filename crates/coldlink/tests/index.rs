@@ -27,7 +27,7 @@ fn words(node: u32) -> Vec<(u32, f32)> {
     let topic = node % TOPICS;
     let word = |place: u32| {
         let random = mixed(node, place);
-        if place % 4 == 0 { random % 600 } else { topic * 15 + random % 15 }
+        if place.is_multiple_of(4) { random % 600 } else { topic * 15 + random % 15 }
     };
     let mut words: Vec<u32> = (0..12).map(word).collect();
     words.sort_unstable();
