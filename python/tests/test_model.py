@@ -98,7 +98,7 @@ def test_without_pandas_results_are_dicts(model: coldlink.Model, monkeypatch: py
 
 
 def test_values_that_nobody_has_are_told(model: coldlink.Model) -> None:
-    with pytest.warns(UserWarning, match="2 values or words that the model does not know"):
+    with pytest.warns(UserWarning, match="2 values that the model does not know"):
         model.recommend({"words": "honey|unheard|of"})
     with pytest.warns(UserWarning, match="no column `words`"):
         model.recommend({"id": "n1"})

@@ -13,7 +13,7 @@ fn lines(text: &str) -> Vec<&str> {
 fn a_packed_graph_is_the_graph_it_was_made_of() {
     let folder = Folder::new();
     let packed = folder.check("convert papers -o papers.coldlink");
-    assert_eq!(packed, "papers.coldlink: 90 nodes, 270 links, 13 attributes\n");
+    assert_eq!(packed, "papers.coldlink: 90 nodes, 270 links, 15 attributes\n");
     let about =
         |graph: &str| -> Value { serde_json::from_str(&folder.check(&format!("inspect {graph} --json"))).unwrap() };
     assert_eq!(about("papers"), about("papers.coldlink"));
@@ -58,7 +58,7 @@ fn a_model_finds_links_of_new_nodes_within_their_topic() {
 
     let found = folder.run("predict papers.model --new new.csv --top 3");
     assert_eq!(found.code, 0, "{}", found.err);
-    assert!(found.err.contains("note: left out 1 value of the new nodes"), "`cheese` is unknown: {}", found.err);
+    assert!(found.err.contains("note: 1 value that the model does not know"), "`cheese` is unknown: {}", found.err);
     let rows = lines(&found.out);
     assert_eq!((rows.len(), rows[0]), (7, "new,rank,seen,score,probability"));
     for (row, topic) in rows[1..].iter().zip([1, 1, 1, 2, 2, 2]) {

@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use csv::StringRecord;
+use jiff::Timestamp;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
@@ -59,6 +60,11 @@ fn guarded<T>(path: &Path, read: impl FnOnce() -> parquet::errors::Result<T>) ->
     }
 }
 
+/// In ISO form; empty where it lies beyond all years.
+fn moment(time: Result<Timestamp, jiff::Error>) -> String {
+    time.map(|time| time.to_string()).unwrap_or_default()
+}
+
 fn write_cells(row: &Row, record: &mut StringRecord) -> Result<(), String> {
     for (column, field) in row.get_column_iter() {
         let cell = match field {
@@ -67,6 +73,8 @@ fn write_cells(row: &Row, record: &mut StringRecord) -> Result<(), String> {
             Field::Bytes(bytes) => {
                 std::str::from_utf8(bytes.data()).map(|text| text.trim().to_owned()).map_err(|_| column.clone())?
             }
+            Field::TimestampMillis(time) => moment(Timestamp::from_millisecond(*time)),
+            Field::TimestampMicros(time) => moment(Timestamp::from_microsecond(*time)),
             Field::ListInternal(list) => {
                 let values = list.elements().iter().map(Field::to_json_value);
                 let values: Vec<Value> = values.collect();

@@ -41,7 +41,7 @@ impl Surprises {
         }
         if self.unknown_values > 0 {
             let s = if self.unknown_values == 1 { "" } else { "s" };
-            notes.push(format!("{} value{s} or words that the model does not know", self.unknown_values));
+            notes.push(format!("{} value{s} that the model does not know", self.unknown_values));
         }
         if let Some((line, problem)) = &self.first_unreadable {
             let s = if self.unreadable == 1 { "" } else { "s" };
