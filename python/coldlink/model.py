@@ -108,9 +108,9 @@ class Model:
         a sparse matrix with the columns of `x`, where `names` may name its rows; or the path of a table. Links are
         looked for `among` the nodes of the graph (`"seen"`), the other new ones (`"new"`) or `"both"`, never with
         nodes in `exclude`. Where nodes are of several kinds, `candidates` names the one to find, and `where` the
-        values that nodes of the graph must have, as `{"category": "book"}`. `popularity` from 1 down to 0 takes off the order what a node's many links alone would
-        explain. A score is the log-odds of a link; its probability is stated for `base_rate`, the share of linked
-        pairs among all, which is the training graph's unless given.
+        values that nodes of the graph must have, as `{"category": "book"}`. `popularity` from 1 down to 0 takes off
+        the order what a node's many links alone would explain. A score is the log-odds of a link; its probability is
+        stated for `base_rate`, the share of linked pairs among all, which is the training graph's unless given.
 
         Gives a DataFrame, or a list of dicts where pandas is not installed.
 

@@ -12,10 +12,13 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use coldlink::Config;
-use coldlink::graph::{Attributes, Dataset, Graph, Names, Notes};
-use coldlink::load::{End, LoadError, LoadOptions, Schema, load, load_new, load_new_npz, open_packed, write_packed};
+use coldlink::graph::{Attributes, Dataset, Names};
+use coldlink::load::{
+    Columns, End, LoadError, LoadOptions, Schema, load, load_json_lines, load_new, load_new_npz, open_packed,
+    write_packed,
+};
 use coldlink::model::{FileError, FileProblem, Model, Wish};
-use coldlink::split::Split;
+use coldlink::split::{Preparation, Split};
 use coldlink::train::{Fit, Silent};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -24,7 +27,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64;
 
 const EDGES: &str = "source,target,weight\np1,é,1\né,p1,0.5\np3,\"p1\",\np3,p3,0\n";
-const NODES: &str = "id,year,words,kind\np1,1999,graph|link,a\né,,\"node, \"\"new\"\"\",b\np3,-1e3,link,\n";
+const NODES: &str = "id,year,words,kind,title,made,look,fresh\n\
+    p1,1999,graph|link,a,the art of graphs and links,2024-05-01,\"[0.5, 1]\",yes\n\
+    é,,\"node, \"\"new\"\"\",b,on the art of nodes,2023-12-31T23:59:59Z,\"[2, -1e3]\",no\n\
+    p3,-1e3,link,,graphs again and again,,\"[0, 0]\",\n";
+/// What columns may be said to be.
+const COLUMNS: &str = "id = \"id\"\n[columns]\nyear = { kind = \"numeric\", scale = \"quantile\" }\n\
+    words = { kind = \"multi-valued\", rare = 2, limit = 2, buckets = 4 }\ntitle = { kind = \"text\", hashed = true, buckets = 8 }\n";
+const PARQUET: &[u8] = include_bytes!("../tests/files/nodes.parquet");
 /// The same as JSON lines.
 const EDGE_LINES: &str =
     "{\"source\": \"a\", \"target\": \"b\"}\n{\"source\": \"c\", \"target\": \"a\", \"weight\": 1}\n";
@@ -105,16 +115,22 @@ impl Samples {
 /// A small model with everything that a model can have.
 fn trained() -> Result<Model, Box<dyn std::error::Error>> {
     const NODES: u32 = 400;
-    let links = (0..NODES).flat_map(|node| [1, 7, 20, 90].map(|step| (node, (node + step) % NODES)));
-    let row = |node: u32| vec![(node % 7, 1.0), (7 + node % 5, 0.5)];
-    let dataset = Dataset {
-        name: "small".into(),
-        graph: Graph::from_links(NODES as usize, links),
-        attributes: Attributes::from_rows(12, &(0..NODES).map(row).collect::<Vec<_>>())?,
-        names: Names::from_texts((0..NODES).map(|node| format!("n{node}"))),
-        schema: None,
-        notes: Notes::default(),
-    };
+    let (mut nodes, mut edges) = (String::new(), String::new());
+    for node in 0..NODES {
+        let (kind, other) = if node % 2 == 0 { ("user", "item") } else { ("item", "user") };
+        nodes += &format!(
+            "{{\"id\":\"n{node}\",\"node_type\":\"{kind}\",\"x\":{},\"words\":\"a{}|b{}\",\"title\":\"{other} of the {} kind\"}}\n",
+            node % 13,
+            node % 7,
+            node % 5,
+            node % 11
+        );
+        for step in [1, 7, 21, 91] {
+            edges += &format!("{{\"source\":\"n{node}\",\"target\":\"n{}\"}}\n", (node + step) % NODES);
+        }
+    }
+    let columns = toml::from_str("[columns]\nx = { kind = \"numeric\", scale = \"quantile\" }\n")?;
+    let dataset = load_json_lines(nodes.into(), edges.into(), &LoadOptions { columns, ..LoadOptions::default() })?;
     let config =
         ["steps=5", "width=16", "hidden=[8]", "bias=true"].iter().try_fold(Config::default(), |c, s| c.set(s))?;
     let split = Split::for_training(&dataset.graph, &dataset.attributes, config.validation, 1)?;
@@ -162,6 +178,8 @@ enum Case {
         ending: &'static str,
     },
     NewTable(Vec<u8>),
+    Parquet(Vec<u8>),
+    Columns(Vec<u8>),
     /// Under their names.
     Ppi([(&'static str, Vec<u8>); 3]),
     Packed(Vec<u8>),
@@ -172,7 +190,7 @@ enum Case {
 
 impl Case {
     fn draw(samples: &Samples, damage: &mut Damage) -> Self {
-        match damage.0.random_range(0..13) {
+        match damage.0.random_range(0..15) {
             0 => Case::Archive(damage.of(&samples.archive)),
             1 => Case::Archive(damage.of(STORED_ARCHIVE)),
             2 | 3 => {
@@ -192,6 +210,9 @@ impl Case {
                 let edges = damage.of(&zip(EDGES.as_bytes()));
                 Case::Tables { edges, nodes: zip(&damage.of(NODES.as_bytes())), ending: "tsv.gz" }
             }
+            13 => Case::Parquet(damage.of(PARQUET)),
+            14 if damage.coin() => Case::Parquet(damage.in_place(PARQUET)),
+            14 => Case::Columns(damage.of(COLUMNS.as_bytes())),
             11 => Case::Model(damage.of(&samples.model)),
             12 => Case::Model(damage.in_place(&samples.model)),
             9 => {
@@ -222,6 +243,8 @@ impl Case {
             Case::Archive(_) => "npz",
             Case::Tables { .. } => "tables",
             Case::NewTable(_) => "new nodes",
+            Case::Parquet(_) => "parquet",
+            Case::Columns(_) => "columns",
             Case::Ppi(_) => "ppi",
             Case::Packed(_) => "packed",
             Case::SealedPacked(_) => "packed, checksums renewed",
@@ -255,6 +278,24 @@ impl Case {
                 let path = folder.join("new.csv");
                 write(&path, bytes)?;
                 Ok(load_new(&path, &samples.schema, false).map(|new| walk(&new.names, &new.attributes)).is_ok())
+            }
+            Case::Parquet(bytes) => {
+                let tables = folder.join("tables-parquet");
+                fs::create_dir_all(&tables).map_err(|error| error.to_string())?;
+                write(&tables.join("edges.csv"), b"source,target\na,b\nb,c\n")?;
+                write(&tables.join("nodes.parquet"), bytes)?;
+                Ok(walk_loaded(&load(&tables, &LoadOptions::default())))
+            }
+            Case::Columns(bytes) => {
+                let path = folder.join("columns.toml");
+                write(&path, bytes)?;
+                let Ok(columns) = Columns::read(&path) else { return Ok(false) };
+                let loaded = load(folder, &LoadOptions { columns, ..LoadOptions::default() });
+                let fitted = loaded.as_ref().ok().and_then(|dataset| Preparation::fit(&dataset.attributes, &[true; 3]));
+                if let (Some(fitted), Ok(dataset)) = (fitted, &loaded) {
+                    black_box(fitted.apply(&dataset.attributes));
+                }
+                Ok(walk_loaded(&loaded))
             }
             Case::Ppi(files) => {
                 let ppi = folder.join("ppi");
@@ -306,7 +347,7 @@ fn renamed(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
 
 /// Asks a model what it is made for.
 fn use_model(model: &Model) {
-    let width = model.summary.attributes;
+    let width = model.loaded_width();
     let row = (0..width.min(3) as u32).map(|column| (column, 1.0)).collect();
     let Ok(new) = Attributes::from_rows(width, &[row, vec![]]) else { return };
     let newcomers = model.meet(&new);
