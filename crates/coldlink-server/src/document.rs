@@ -11,6 +11,7 @@ use utoipa::OpenApi;
 
 use crate::columns::{Column, Takes, columns, example};
 use crate::error::ErrorBody;
+use crate::rows::MOST;
 use crate::served::Served;
 use crate::state::Server;
 
@@ -115,7 +116,7 @@ fn cell(column: &Column) -> Value {
             json!({"type": ["string", "null"], "format": "date", "description": "a date; a time may follow"})
         }
         Takes::Vector => json!({
-            "type": ["array", "null"], "items": {"type": "number", "minimum": -1e30, "maximum": 1e30},
+            "type": ["array", "null"], "items": {"type": "number", "minimum": -MOST, "maximum": MOST},
             "minItems": column.numbers, "maxItems": column.numbers,
         }),
         Takes::Choice => json!({"type": scalar, "description": "one value"}),
@@ -129,7 +130,7 @@ fn cell(column: &Column) -> Value {
 
 /// What 32 bits can hold.
 fn cell_of_number(about: &str) -> Value {
-    json!({"type": ["number", "null"], "minimum": -3.4e38, "maximum": 3.4e38, "description": about})
+    json!({"type": ["number", "null"], "minimum": -MOST, "maximum": MOST, "description": about})
 }
 
 /// A pattern for whole numbers, exact up to the number of digits that are all allowed.

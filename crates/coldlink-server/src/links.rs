@@ -212,19 +212,19 @@ impl LinksRequest {
     fn check(&self, limits: &Limits) -> Result<(), ApiError> {
         check_count("nodes", self.nodes.len(), limits.nodes)?;
         check_count("k", self.k, limits.k)?;
-        let links = self.nodes.len().saturating_mul(self.k);
-        let most = if self.explain { limits.explained.min(limits.links) } else { limits.links };
-        if links > most {
-            let what = if self.explain { "explained links" } else { "links" };
-            let message = format!("{links} {what} are asked for where {most} are allowed");
-            return Err(ApiError::new(Code::TooLarge, message, "lower `k`, or send fewer nodes at once"));
-        }
         if !(0.0..=1.0).contains(&self.popularity) {
             return Err(ApiError::new(Code::BadValue, "`popularity` is not from 0 to 1", "1 is as scored"));
         }
         if self.base_rate.is_some_and(|share| !(1e-12..=0.999_999).contains(&share)) {
             let hint = "it is the share of linked pairs among all; leave it out for that of the training graph";
             return Err(ApiError::new(Code::BadValue, "`base_rate` is not from 1e-12 to 0.999999", hint));
+        }
+        let links = self.nodes.len().saturating_mul(self.k);
+        let most = if self.explain { limits.explained.min(limits.links) } else { limits.links };
+        if links > most {
+            let what = if self.explain { "explained links" } else { "links" };
+            let message = format!("{links} {what} are asked for where {most} are allowed");
+            return Err(ApiError::new(Code::TooLarge, message, "lower `k`, or send fewer nodes at once"));
         }
         Ok(())
     }

@@ -15,6 +15,8 @@ use crate::error::{ApiError, Code};
 use crate::limits::check_count;
 use crate::served::Served;
 
+/// The largest number there may be; the document says so.
+pub(crate) const MOST: f64 = 3.4e38;
 /// Keys that are named when they are left out.
 const NAMED: usize = 5;
 
@@ -111,10 +113,10 @@ fn check_cell(column: &Column, value: &Value, place: usize) -> Result<(), ApiErr
     let is_scalar = !value.is_array() && !value.is_object();
     let (fits, takes) = match column.takes {
         _ if value.is_null() => return Ok(()),
-        Takes::Number => (value.is_number(), "a number"),
+        Takes::Number => (is_number(value), "a number of at most 3.4e38"),
         Takes::Flag => (value.is_boolean(), "true or false"),
         Takes::Date => (value.is_string(), "a date as a text"),
-        Takes::Vector => (value.as_array().is_some_and(|all| all.iter().all(Value::is_number)), "a list of numbers"),
+        Takes::Vector => (value.as_array().is_some_and(|all| all.iter().all(is_number)), "a list of numbers"),
         Takes::Choice => (is_scalar, "one value"),
         Takes::Text => (is_scalar, "a text"),
         Takes::Words => (!value.is_object(), "a value or a list of values"),
@@ -122,6 +124,11 @@ fn check_cell(column: &Column, value: &Value, place: usize) -> Result<(), ApiErr
     let problem =
         || bad_node(place, format!("column `{}` takes {takes}", short(&column.name)), "leave out what is not known");
     if fits { Ok(()) } else { Err(problem()) }
+}
+
+/// Whether this is a number that the document allows.
+fn is_number(value: &Value) -> bool {
+    value.as_f64().is_some_and(|number| number.abs() <= MOST)
 }
 
 /// Takes a node's name out of its object; empty where there is none.
@@ -168,7 +175,7 @@ fn numbered_row(width: usize, attributes: Map<String, Value>, place: usize) -> R
             let problem = format!("there is no attribute `{}`", short(&key));
             bad_node(place, problem, &format!("attributes are numbered from 0 to {}", width.saturating_sub(1)))
         })?;
-        let number = value.as_f64().map(|number| number as f32).filter(|number| number.is_finite());
+        let number = value.as_f64().filter(|number| number.abs() <= MOST).map(|number| number as f32);
         let number = number.ok_or_else(|| {
             bad_node(place, format!("attribute {column} is no number that 32 bits can hold"), "give a number")
         })?;
