@@ -29,6 +29,8 @@ pub enum Code {
     ReadOnly,
     /// No node has that name.
     UnknownNode,
+    /// No node has that value, or is of that kind.
+    UnknownValue,
     /// There is nothing at that path.
     UnknownPath,
     /// The path knows other methods.
@@ -56,7 +58,7 @@ impl Code {
             Code::BadJson | Code::BadValue | Code::BadPath => StatusCode::BAD_REQUEST,
             Code::Unauthorized => StatusCode::UNAUTHORIZED,
             Code::WrongHost | Code::ReadOnly => StatusCode::FORBIDDEN,
-            Code::UnknownNode | Code::UnknownPath => StatusCode::NOT_FOUND,
+            Code::UnknownNode | Code::UnknownValue | Code::UnknownPath => StatusCode::NOT_FOUND,
             Code::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Code::KnownNode => StatusCode::CONFLICT,
             Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
@@ -142,7 +144,7 @@ impl From<LoadError> for ApiError {
 
 impl From<FilterError> for ApiError {
     fn from(error: FilterError) -> Self {
-        ApiError::new(Code::BadValue, error.to_string(), error.hint())
+        ApiError::new(Code::UnknownValue, error.to_string(), error.hint())
     }
 }
 

@@ -447,3 +447,22 @@ async fn a_model_without_columns_takes_attributes_by_number() {
     let example = service.get("/v1/model").await.json()["example"].clone();
     assert_eq!(service.post("/v1/links", json!({"nodes": [example]})).await.status, StatusCode::OK);
 }
+
+#[tokio::test]
+async fn links_can_be_asked_for_by_value_and_an_unknown_one_is_told() {
+    let service = Service::new(Options::default());
+    let ask = |filter: Value| json!({"nodes": [{"id": "n", "words": ["soup", "salt"]}], "k": 300, "where": filter});
+    let found = service.post("/v1/links", &ask(json!({"words": "oven"}))).await.json();
+    let links = found["links"][0]["links"].as_array().unwrap();
+    assert!(!links.is_empty() && links.len() < 100, "{}", links.len());
+    assert!(links.iter().all(|link| link["name"].as_str().unwrap()[1..].parse::<usize>().unwrap() % 3 == 1));
+    for filter in [json!({"words": "nothing"}), json!({"": ""})] {
+        let refused = service.post("/v1/links", &ask(filter)).await;
+        assert_eq!(
+            (refused.status, &refused.json()["error"]["code"]),
+            (StatusCode::NOT_FOUND, &json!("unknown_value"))
+        );
+    }
+    let kind = json!({"nodes": [{"id": "n"}], "candidates": "user"});
+    assert_eq!(service.post("/v1/links", &kind).await.status, StatusCode::NOT_FOUND);
+}
