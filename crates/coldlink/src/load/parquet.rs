@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use csv::StringRecord;
-use jiff::Timestamp;
+use jiff::{Span, Timestamp};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
@@ -41,7 +41,8 @@ impl ParquetRows {
         let Some(row) = row else { return Ok(None) };
         self.row += 1;
         record.clear();
-        write_cells(&row, record).map_err(|column| LoadError::Line {
+        let written = guarded(path, || Ok(write_cells(&row, record)))?;
+        written.map_err(|column| LoadError::Line {
             path: path.to_owned(),
             line: self.row,
             problem: LineProblem::Nested { column },
@@ -65,6 +66,12 @@ fn moment(time: Result<Timestamp, jiff::Error>) -> String {
     time.map(|time| time.to_string()).unwrap_or_default()
 }
 
+/// So many days after 1970 began, in ISO form; empty where they lie beyond all years.
+fn date(days: i32) -> String {
+    let after = Span::new().try_days(days).and_then(|span| jiff::civil::date(1970, 1, 1).checked_add(span));
+    after.map(|date| date.to_string()).unwrap_or_default()
+}
+
 fn write_cells(row: &Row, record: &mut StringRecord) -> Result<(), String> {
     for (column, field) in row.get_column_iter() {
         let cell = match field {
@@ -73,6 +80,7 @@ fn write_cells(row: &Row, record: &mut StringRecord) -> Result<(), String> {
             Field::Bytes(bytes) => {
                 std::str::from_utf8(bytes.data()).map(|text| text.trim().to_owned()).map_err(|_| column.clone())?
             }
+            Field::Date(days) => date(*days),
             Field::TimestampMillis(time) => moment(Timestamp::from_millisecond(*time)),
             Field::TimestampMicros(time) => moment(Timestamp::from_microsecond(*time)),
             Field::ListInternal(list) => {
@@ -93,4 +101,16 @@ fn write_cells(row: &Row, record: &mut StringRecord) -> Result<(), String> {
         record.push_field(&cell);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_beyond_all_years_are_nothing() {
+        assert_eq!((date(0), date(-1), date(19_844)), ("1970-01-01".into(), "1969-12-31".into(), "2024-05-01".into()));
+        assert_eq!((date(i32::MAX), date(i32::MIN)), (String::new(), String::new()));
+        assert_eq!(moment(Timestamp::from_millisecond(i64::MAX)), "");
+    }
 }
