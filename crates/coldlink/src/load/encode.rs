@@ -197,6 +197,11 @@ fn count_words(entries: &mut Vec<(u32, f32)>, start: usize, weights: WordWeights
     }
 }
 
+/// What two values of a cell count that fell into one bucket: as if they were the same, so that new rows count the same.
+fn in_one_bucket(one: f32, other: f32, counted: bool) -> f32 {
+    if counted { 1.0 + ((one - 1.0).exp() + (other - 1.0).exp()).ln() } else { 1.0 }
+}
+
 impl<'a> Encoder<'a> {
     /// Collects the values of columns of these kinds; `kinds` are those of all columns but the names, in their order.
     pub fn collecting(header: &[String], kinds: &[(usize, ColumnKind)], strict: bool) -> Self {
@@ -293,9 +298,12 @@ impl<'a> Encoder<'a> {
     /// The rows, and the columns with the values that were collected.
     pub fn end_collecting(self) -> (Vec<Column>, Encoded) {
         let mut finals = vec![0; self.next as usize];
-        let (mut columns, mut first) = (Vec::new(), 0);
+        let (mut columns, mut counted, mut first) = (Vec::new(), Vec::new(), 0);
         for reader in self.readers {
             let column = reader.collected(first, &mut finals);
+            if matches!(column.kind, ColumnKind::Text { weights: WordWeights::TfIdf, .. }) {
+                counted.push(first..first + column.width() as u32);
+            }
             first += column.width() as u32;
             columns.push(column);
         }
@@ -308,10 +316,9 @@ impl<'a> Encoder<'a> {
             row.clear();
             row.extend(range.map(|place| (finals[out.columns[place] as usize], out.values[place])));
             row.sort_by_key(|entry| entry.0);
-            // Two values of a row may have fallen into one bucket.
             row.dedup_by(|next, kept| {
                 next.0 == kept.0 && {
-                    kept.1 += next.1;
+                    kept.1 = in_one_bucket(kept.1, next.1, counted.iter().any(|columns| columns.contains(&kept.0)));
                     true
                 }
             });

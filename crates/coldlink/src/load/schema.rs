@@ -304,7 +304,8 @@ impl Schema {
         let sound = |column: &Column| match &column.values {
             Values::Listed(values) => values.is_sorted_by(|a, b| a < b),
             Values::None => true,
-            Values::Hashed(count) | Values::Numbers(count) => *count < 1 << 24,
+            Values::Hashed(count) => (1..1 << 24).contains(count),
+            Values::Numbers(count) => *count < 1 << 24,
         };
         let fits = |column: &Column| match column.kind {
             ColumnKind::Numeric { .. } | ColumnKind::Boolean {} | ColumnKind::DateTime {} => {
@@ -355,6 +356,15 @@ mod tests {
         assert!(schema.is_sound());
         let columns = schema.to_columns();
         assert_eq!(toml::from_str::<Columns>(&columns.to_toml()).unwrap(), columns);
+    }
+
+    #[test]
+    fn a_schema_without_buckets_to_hash_into_is_not_sound() {
+        let hashed = |buckets| Schema {
+            id: "id".into(),
+            columns: vec![column("x", ColumnKind::text(), Values::Hashed(buckets))],
+        };
+        assert!(hashed(1).is_sound() && !hashed(0).is_sound());
     }
 
     #[test]

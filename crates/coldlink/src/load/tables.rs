@@ -353,8 +353,7 @@ mod tests {
         std::fs::write(&path, format!("id,words\n{rows}")).unwrap();
         let new = load_new(&path, dataset.schema.as_ref().unwrap(), true).unwrap();
         for row in 0..40 {
-            let columns = new.attributes.row(row).0;
-            assert_eq!(columns, dataset.attributes.row(row).0);
+            assert_eq!(new.attributes.row(row), dataset.attributes.row(row));
         }
     }
 

@@ -76,9 +76,10 @@ impl Kinds {
     /// The same with new nodes after the others.
     pub(super) fn followed_by(&self, new: Option<&Types>, count: usize) -> Self {
         let unknown = self.types.names.len() as u8;
-        let new = new.map_or_else(|| vec![unknown; count], |types| types.all().to_vec());
-        let types = Types::new(self.types.names.clone(), [self.types.all(), &new].concat());
-        Kinds { types: types.expect("new nodes are of the model's kinds"), linked: self.linked.clone() }
+        let of_new = |row: usize| new.and_then(|types| types.all().get(row)).map_or(unknown, |&kind| kind.min(unknown));
+        let of = self.types.all().iter().copied().chain((0..count).map(of_new)).collect();
+        let types = Types::new(self.types.names.clone(), of);
+        Kinds { types: types.expect("none is beyond the unknown kind"), linked: self.linked.clone() }
     }
 }
 
@@ -186,15 +187,14 @@ mod tests {
         let users = model.kind("user").unwrap();
         assert!(names(Wish { kind: Some(users), ..Wish::best(400) }).iter().all(|name| name.starts_with('u')));
         assert!(matches!(model.kind("robot"), Err(FilterError::UnknownKind { .. })));
-        if model.memory.is_some() {
-            let others = model.without_value("taste", "t3").unwrap();
-            let tasteful = names(Wish { excluded: &others, ..Wish::best(400) });
-            assert!(tasteful.len() == 30 && tasteful.iter().all(|name| name[1..].parse::<usize>().unwrap() % 5 == 3));
-            let fresh = model.without_value("fresh", "true").unwrap();
-            assert_eq!(names(Wish { excluded: &fresh, ..Wish::best(400) }).len(), 75);
-            let error = model.without_value("taste", "t9").unwrap_err();
-            assert!(error.hint().contains("`t3`"), "{}", error.hint());
-        }
+        assert!(model.memory.is_some(), "there are enough pairs to fit weights on");
+        let others = model.without_value("taste", "t3").unwrap();
+        let tasteful = names(Wish { excluded: &others, ..Wish::best(400) });
+        assert!(tasteful.len() == 30 && tasteful.iter().all(|name| name[1..].parse::<usize>().unwrap() % 5 == 3));
+        let fresh = model.without_value("fresh", "true").unwrap();
+        assert_eq!(names(Wish { excluded: &fresh, ..Wish::best(400) }).len(), 75);
+        let error = model.without_value("taste", "t9").unwrap_err();
+        assert!(error.hint().contains("`t3`"), "{}", error.hint());
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl Preparation {
                     let (mean, deviation) = counts.mean_and_deviation(column as usize);
                     // What is left of a column of one value is rounding.
                     if deviation > 1e-6 * mean.abs().max(f64::MIN_POSITIVE) {
-                        let (shift, scale) = (mean as f32, (1.0 / deviation) as f32);
+                        let (shift, scale) = (mean as f32, finite(1.0 / deviation));
                         self.give(column, Target { column, shift, scale, limit: MOST_DEVIATIONS }, 0.0);
                     }
                 }
@@ -153,7 +153,7 @@ impl Preparation {
                 let squares: f64 = all().map(|column| counts.squares[column as usize]).sum();
                 let rows = all().map(present).max().unwrap_or(0);
                 if squares > 0.0 {
-                    let scale = (f64::from(rows) / squares).sqrt() as f32;
+                    let scale = finite((f64::from(rows) / squares).sqrt());
                     all().for_each(|column| self.give(column, Target { scale, ..Target::NONE }, 1.0));
                 }
             }
@@ -217,13 +217,14 @@ impl Preparation {
                 Ok(place) => rank(&self.ranked[place].knots, value),
                 Err(_) => ((value - target.shift) * target.scale).clamp(-target.limit, target.limit),
             };
-            row.push((target.column, value));
+            // A crafted file may multiply nothing with a distance beyond all numbers.
+            row.push((target.column, if value.is_nan() { 0.0 } else { value }));
         }
         if !row.is_sorted_by(|a, b| a.0 < b.0) {
             row.sort_by_key(|entry| entry.0);
             row.dedup_by(|next, kept| {
                 let same = next.0 == kept.0;
-                kept.1 = if same { (kept.1 + next.1).min(f32::MAX) } else { kept.1 };
+                kept.1 = if same { (kept.1 + next.1).clamp(-f32::MAX, f32::MAX) } else { kept.1 };
                 same
             });
         }
@@ -287,6 +288,11 @@ impl Preparation {
         }
         names
     }
+}
+
+/// The nearest number of 32 bits: a deviation may be so small that its inverse is none.
+fn finite(value: f64) -> f32 {
+    (value as f32).min(f32::MAX)
 }
 
 /// Values at equal steps of rank among the visible rows that have the column.
@@ -405,6 +411,21 @@ mod tests {
         let (_, result) = prepared(&attributes, &[true, true, true, true, false, false]);
         let values: Vec<f32> = result.values().to_vec();
         assert_eq!(values, [-1.0, 1.0, -1.0, 1.0, 5.0, -2.0], "far values are cut off");
+    }
+
+    #[test]
+    fn numbers_so_small_that_their_scale_is_none_stay_numbers() {
+        for fit in [Fitting::Standardised, Fitting::Lengths, Fitting::Ranked] {
+            let rows: Vec<_> = [1e-42, 3e-42, 2e-42, 0.0].iter().map(|&value| vec![(0, value)]).collect();
+            let (preparation, result) = prepared(&attributes(1, &rows, vec![(0..1, fit)]), &[true; 4]);
+            assert!(preparation.to_arrays().numbers.iter().all(|number| number.is_finite()), "{fit:?}");
+            assert!(result.values().iter().all(|value| value.is_finite()), "{fit:?}");
+        }
+        let rows = [vec![(0, f32::MAX)], vec![(0, 1.0)], vec![(0, -1.0)]];
+        let attributes = attributes(1, &rows, vec![(0..1, Fitting::Standardised)]);
+        let mut stored = Preparation::fit(&attributes, &[true; 3]).unwrap().to_arrays();
+        (stored.numbers[0], stored.numbers[1]) = (-f32::MAX, 0.0);
+        assert!(Preparation::from_arrays(&stored).unwrap().apply(&attributes).values().iter().all(|v| v.is_finite()));
     }
 
     #[test]
