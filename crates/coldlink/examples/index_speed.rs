@@ -1,6 +1,6 @@
 //! The links of one new node at a time on a graph of 100,000 nodes: by scoring all nodes, and through the index.
 //!
-//!     cargo run --release -p coldlink --example index_speed -- [NODES] [STEPS] [COMPARED]
+//!     cargo run --release -p coldlink --example index_speed -- [NODES] [STEPS] [COMPARED] [SEED]
 //!
 //! Generates a graph with topics, hubs and words, trains on it for a few steps with the default preset, builds the index, and
 //! prints milliseconds and what the index finds of what scoring all nodes finds, for nodes that were never in the graph. Model and
@@ -24,7 +24,6 @@ const WORDS_PER_NODE: usize = 40;
 const WORDS: u32 = 20_000;
 const WORDS_OF_TOPIC: u32 = 150;
 const NEW: usize = 1_000;
-const SEED: u64 = 1;
 
 /// Topics of very different sizes. Three links in four stay within the topic and go to its first nodes more often than to its
 /// last; half of a node's words are its topic's, the others anybody's, and both have frequent and rare ones.
@@ -36,8 +35,8 @@ struct World {
 }
 
 impl World {
-    fn new(nodes: u32) -> World {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    fn new(nodes: u32, seed: u64) -> World {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let (mut topics, mut spans) = (Vec::new(), Vec::new());
         while (topics.len() as u32) < nodes {
             let size = (30.0 / random.random::<f64>().max(0.01)) as u32;
@@ -87,20 +86,21 @@ impl World {
     }
 }
 
-fn train(dataset: &Dataset, steps: u32) -> Model {
+fn train(dataset: &Dataset, steps: u32, seed: u64) -> Model {
     let config = Config::default().set(&format!("steps={steps}")).expect("a known setting");
     let split =
-        Split::for_training(&dataset.graph, &dataset.attributes, config.validation, SEED).expect("enough nodes");
-    let fit = Fit { split: &split, attributes: &dataset.attributes, config: &config, seed: SEED, checkpoints: None };
+        Split::for_training(&dataset.graph, &dataset.attributes, config.validation, seed).expect("enough nodes");
+    let fit = Fit { split: &split, attributes: &dataset.attributes, config: &config, seed, checkpoints: None };
     let fitted = fit.run(&mut Silent).expect("there are links");
-    Model::new(dataset, &fitted, &config, "default", SEED)
+    Model::new(dataset, &fitted, &config, "default", seed)
 }
 
 fn main() {
     let mut arguments = std::env::args().skip(1).map(|number| number.parse().expect("numbers"));
     let (nodes, steps) = (arguments.next().unwrap_or(100_000_u32), arguments.next().unwrap_or(300));
     let compared = arguments.next().unwrap_or(200) as usize;
-    let mut world = World::new(nodes);
+    let seed = u64::from(arguments.next().unwrap_or(1));
+    let mut world = World::new(nodes, seed);
     let graph = world.graph();
     let topics = world.topics.clone();
     let attributes = world.attributes(&topics);
@@ -109,10 +109,10 @@ fn main() {
     let (links, names) = (graph.links(), Names::Numbered(nodes as usize));
     let dataset = Dataset { name: "generated".into(), graph, attributes, names, schema: None, notes: Notes::default() };
     println!("{nodes} nodes in {} topics, {links} links, {WORDS_PER_NODE} words a node", world.spans.len());
-    let path = PathBuf::from(format!("target/index-speed-{nodes}-{steps}.model"));
+    let path = PathBuf::from(format!("target/index-speed-{nodes}-{steps}-{seed}.model"));
     if !path.exists() {
         let started = Instant::now();
-        let model = train(&dataset, steps);
+        let model = train(&dataset, steps, seed);
         println!("trained for {} steps in {:.0} s", model.summary.steps, started.elapsed().as_secs_f64());
         model.save(&path).expect("room for a file");
     }
@@ -146,8 +146,8 @@ fn main() {
     assert!(problem.is_none(), "{problem:?}");
     println!("opened with its index in {:.0} ms", 1e3 * started.elapsed().as_secs_f64());
     println!("model {:.0} MB, index {:.0} MB", megabytes(&path), megabytes(&beside));
-    let AboutIndex { recall, sample, effort, .. } = indexed.index().expect("just written");
-    println!("recall@10 {recall:.4} on {sample} nodes held as if new, {effort:?}");
+    let AboutIndex { recall, score_difference, sample, effort, .. } = indexed.index().expect("just written");
+    println!("recall@10 {recall:.4} on {sample} nodes held as if new, scores off by {score_difference:.4}, {effort:?}");
     let (found, times) = all(&indexed, NEW);
     println!("through the index: {times}");
     let both = |(exact, found): (&Vec<Hit>, &Vec<Hit>)| {
@@ -156,11 +156,12 @@ fn main() {
     let shared: usize = exact.iter().zip(&found).map(both).sum();
     println!("recall@10 {:.4} on {compared} new nodes", shared as f64 / (10 * compared) as f64);
     let off = exact.iter().zip(&found).flat_map(|(exact, found)| {
-        exact
-            .iter()
-            .filter_map(|hit| Some((found.iter().find(|found| found.node == hit.node)?.score - hit.score).abs()))
+        let same = |hit: &Hit| Some((found.iter().find(|found| found.node == hit.node)?.score - hit.score).abs());
+        exact.iter().filter_map(same).collect::<Vec<_>>()
     });
-    println!("largest difference of a score {:.4}", off.fold(0.0, f32::max));
+    let off: Vec<f32> = off.collect();
+    let (mean, most) = (off.iter().sum::<f32>() / off.len() as f32, off.iter().copied().fold(0.0, f32::max));
+    println!("scores off by {mean:.4} on average, {most:.4} at most");
 }
 
 /// The best links of some new nodes, one after the other, and how long they take.

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Hnsw;
 use crate::model::{Archive, ArchiveWriter, FileError, FileProblem};
+use crate::score::Similar;
 
 const KIND: &str = "index";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// How many nodes are looked at for one new node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,8 @@ pub struct AboutIndex {
     pub nodes: usize,
     /// Of the ten best links by scoring every node, the share that is found through the index.
     pub recall: f64,
+    /// By how much the scores of these links differ from those by scoring every node, on average.
+    pub score_difference: f64,
     /// Over so many nodes, each held as if it were new.
     pub sample: usize,
     /// With which effort.
@@ -53,6 +56,11 @@ impl LinkIndex {
         let mut path = OsString::from(model);
         path.push(".index");
         path.into()
+    }
+
+    /// What finds the starts of walks.
+    pub(crate) fn similar_nodes(&self) -> Option<Similar<'_>> {
+        Some(Similar { graph: self.similar.as_ref()?, breadth: self.about.effort.similar })
     }
 
     /// Writes it, whole or not at all.

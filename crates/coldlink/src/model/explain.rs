@@ -38,17 +38,21 @@ impl Model {
     /// A linear encoder's part is divided exactly; of a deeper one, by integrated gradients of the inner product from no
     /// attributes to all of them, the embedding's length held fixed (Sundararajan et al., 2017).
     pub fn explain(&self, attributes: &Attributes, new: &Newcomers, node: NodeId, other: End) -> Explanation {
-        let score = f64::from(self.score_pairs(new, &[(End::New(node), other)])[0]);
         let mut amounts = self.encoder_amounts(attributes, new, node, other);
         let (mut similar_nodes, mut popularity) = (0.0, 0.0);
-        if let Some((terms, weights)) = self.weighed_terms(new, node, other) {
-            let gain = |term: Term| weights[term as usize] * f64::from(terms[term as usize] - SMALL_CHANCE.ln());
+        let score = if let Some((terms, weights)) = self.weighed_terms(new, node, other) {
+            let weight = |term: Term| weights.terms[term as usize];
+            let gain = |term: Term| weight(term) * f64::from(terms[term as usize] - SMALL_CHANCE.ln());
             similar_nodes = gain(Term::Near) + gain(Term::Far);
-            popularity = weights[Term::Degree as usize] * f64::from(terms[Term::Degree as usize]);
+            popularity = weight(Term::Degree) * f64::from(terms[Term::Degree as usize]);
             for (column, product) in self.shared_words(new, node, other) {
-                *amounts.entry(column).or_default() += weights[Term::Tfidf as usize] * product;
+                *amounts.entry(column).or_default() += weight(Term::Tfidf) * product;
             }
-        }
+            weights.score(&terms) as f32
+        } else {
+            self.score_pairs(new, &[(End::New(node), other)])[0]
+        };
+        let score = f64::from(score);
         let mut attributes: Vec<(u32, f64)> = amounts.into_iter().filter(|amount| amount.1 != 0.0).collect();
         attributes.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
         let named: f64 = attributes.iter().map(|amount| amount.1).sum::<f64>() + similar_nodes + popularity;
@@ -151,6 +155,9 @@ impl Model {
 
     /// The seen nodes whose attribute embeddings are most like a new node's.
     fn most_similar(&self, new: &Newcomers, node: NodeId) -> Vec<(NodeId, f32)> {
+        if let Some(starts) = self.starts(new, node) {
+            return named(starts);
+        }
         let own = new.embeddings.attributes.row(node as usize);
         let length = |row: &[f32]| row.iter().map(|value| value * value).sum::<f32>().sqrt();
         let cosine = |other: NodeId| {
@@ -159,8 +166,13 @@ impl Model {
             product / (length(own) * length(row)).max(f32::MIN_POSITIVE)
         };
         let seen = (0..self.summary.nodes as NodeId).filter(|&node| self.embeddings.seen[node as usize]);
-        best(seen.map(|node| (node, cosine(node))), NAMED).into_iter().map(|hit| (hit.node, hit.score)).collect()
+        named(seen.map(|node| (node, cosine(node))))
     }
+}
+
+/// The most similar of some nodes with their cosines.
+fn named(nodes: impl IntoIterator<Item = (NodeId, f32)>) -> Vec<(NodeId, f32)> {
+    best(nodes.into_iter(), NAMED).into_iter().map(|hit| (hit.node, hit.score)).collect()
 }
 
 /// The entries of features that have one row.

@@ -89,7 +89,7 @@ impl Model {
             Hnsw::build(&unit, &zeros, &zeros, self.kept().seen.nodes().to_vec())
         });
         let of = format!("{:016x}", self.identity(nodes));
-        let about = AboutIndex { of, nodes, recall: 0.0, sample: 0, effort: EFFORTS[0] };
+        let about = AboutIndex { of, nodes, recall: 0.0, score_difference: 0.0, sample: 0, effort: EFFORTS[0] };
         self.measured(LinkIndex { about, dense, similar })
     }
 
@@ -103,12 +103,15 @@ impl Model {
         for effort in EFFORTS {
             index.about.effort = effort;
             let found = self.links_of_held(&held, &nodes, wish, Some(&index));
-            let both = |(found, exact): (&Vec<Hit>, &Vec<Hit>)| {
-                exact.iter().filter(|hit| found.iter().any(|found| found.node == hit.node)).count()
-            };
+            let pairs = found.iter().zip(&exact).flat_map(|(found, exact)| {
+                let same =
+                    |hit: &Hit| found.iter().find(|found| found.node == hit.node).map(|found| (found.score, hit.score));
+                exact.iter().filter_map(same).collect::<Vec<_>>()
+            });
+            let differences: Vec<f64> = pairs.map(|(found, exact)| f64::from((found - exact).abs())).collect();
             let wanted: usize = exact.iter().map(Vec::len).sum();
-            let got: usize = found.iter().zip(&exact).map(both).sum();
-            index.about.recall = if wanted == 0 { 1.0 } else { got as f64 / wanted as f64 };
+            index.about.recall = if wanted == 0 { 1.0 } else { differences.len() as f64 / wanted as f64 };
+            index.about.score_difference = differences.iter().sum::<f64>() / differences.len().max(1) as f64;
             index.about.sample = nodes.len();
             if index.about.recall >= ENOUGH {
                 break;

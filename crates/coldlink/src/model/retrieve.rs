@@ -9,7 +9,7 @@ use super::{Among, Model, Newcomers, Wish};
 use crate::graph::NodeId;
 use crate::index::{Hit, LinkIndex, Marks, best};
 use crate::load::End;
-use crate::score::{LinkScorer, SMALL_CHANCE, STARTS, Source, Term, most_similar_of};
+use crate::score::{LinkScorer, SMALL_CHANCE, Source, Term};
 
 /// Other nodes' words that are looked at, rare ones first.
 const MOST_WORDS: usize = 200_000;
@@ -68,7 +68,7 @@ impl Model {
         wish: Wish<'_>,
         index: Option<&LinkIndex>,
     ) -> Vec<Vec<Hit>> {
-        let scorer = self.link_scorer(held);
+        let scorer = self.link_scorer_through(held, index);
         let without = |row: usize, mut hits: Vec<Hit>| {
             hits.retain(|hit| hit.node != nodes[row]);
             hits.truncate(wish.count);
@@ -99,9 +99,7 @@ impl Model {
             };
             let hits = hits.unwrap_or_else(|| {
                 let own = (self.embeddings.nodes() + row) as NodeId;
-                let mut starts = scorer.evidence.most_similar(own, STARTS + 1);
-                starts.retain(|start| start.0 != nodes[row]);
-                let near = scorer.evidence.walk_from_starts(most_similar_of(starts, STARTS));
+                let near = scorer.evidence.walk_from_starts(scorer.evidence.starts(own, Some(nodes[row])));
                 let scores = scorer.scores_of(&scorer.evidence.source_from(own, near), &all);
                 best(all.iter().copied().zip(scores), wider.count)
             });
@@ -121,7 +119,7 @@ impl Question<'_> {
         let count = self.wish.count;
         let (dense, sparse) = (breadth(effort.dense, count, nodes)?, breadth(effort.sparse, count, nodes)?);
         let vector = self.new.embeddings.attributes.row(self.row);
-        let starts = self.starts(own, vector);
+        let starts = if self.index.similar.is_some() { evidence.starts(own, self.held) } else { Vec::new() };
         let near = evidence.walk_from_starts(starts.clone());
 
         let mut met = Marks::new(nodes);
@@ -146,14 +144,6 @@ impl Question<'_> {
 
     fn allows(&self, node: NodeId) -> bool {
         allowed(self.wish, node) && self.model.is_wished(self.new, self.row, self.wish, node)
-    }
-
-    /// Where the walk starts: the similar nodes that the index finds, with their cosines.
-    fn starts(&self, own: NodeId, vector: &[f32]) -> Vec<(NodeId, f32)> {
-        let Some(similar) = &self.index.similar else { return Vec::new() };
-        let found = similar.nearest(vector, 0.0, self.index.about.effort.similar.max(STARTS));
-        let found = found.into_iter().map(|found| found.0).filter(|node| self.held != Some(*node));
-        most_similar_of(self.scorer.evidence.cosines(own, &found.collect::<Vec<_>>()), STARTS)
     }
 
     /// The best nodes by what words and walks add to their scores, of those that share words with the new node or are reached by

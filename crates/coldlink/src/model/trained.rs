@@ -19,7 +19,7 @@ use crate::graph::{Attributes, Buffer, Dataset, Graph, Names, NodeId, Texts, Typ
 use crate::index::{ExactIndex, Hit, Index, LinkIndex, best};
 use crate::kernel::{Entry, LANES, Matrix};
 use crate::load::{End, Schema};
-use crate::score::{Evidence, LinkScorer, ScoreWeights, Side, Term, Terms, TfIdfRows};
+use crate::score::{Evidence, KindWeights, LinkScorer, ScoreWeights, Side, Terms, TfIdfRows};
 use crate::split::{PairKind, Preparation, StoredPreparation, TrainView};
 use crate::train::{Fitted, Validated};
 
@@ -374,24 +374,34 @@ impl Model {
         2.0 * self.summary.links as f64 / (nodes * (nodes - 1.0)).max(1.0)
     }
 
-    pub(super) fn link_scorer<'a>(&'a self, new: &'a Newcomers) -> Option<LinkScorer<'a>> {
+    fn link_scorer<'a>(&'a self, new: &'a Newcomers) -> Option<LinkScorer<'a>> {
+        self.link_scorer_through(new, self.index.as_deref())
+    }
+
+    /// What scores pairs of new nodes. All that is said of a pair with one index is said from the same walk.
+    pub(super) fn link_scorer_through<'a>(
+        &'a self,
+        new: &'a Newcomers,
+        index: Option<&'a LinkIndex>,
+    ) -> Option<LinkScorer<'a>> {
         let (memory, words) = (self.memory.as_ref()?, new.words.as_ref()?);
         let known = Side { embeddings: &self.embeddings, words: &memory.words };
         let evidence = Evidence::with_seen(&memory.graph, known, Cow::Borrowed(&self.kept().seen));
-        let evidence = evidence.with_new(Side { embeddings: &new.embeddings, words });
+        let similar = index.and_then(LinkIndex::similar_nodes);
+        let evidence = evidence.with_new(Side { embeddings: &new.embeddings, words }).through(similar);
         Some(LinkScorer { evidence, weights: &memory.weights, popularity: 1.0 })
     }
 
     /// The terms of a new node with another, and the weights of their kind; none where the score has no terms.
-    pub(super) fn weighed_terms(
-        &self,
-        new: &Newcomers,
-        node: NodeId,
-        other: End,
-    ) -> Option<(Terms, [f64; Term::ALL.len()])> {
-        let scorer = self.link_scorer(new)?;
+    pub(super) fn weighed_terms(&self, new: &Newcomers, node: NodeId, other: End) -> Option<(Terms, &KindWeights)> {
+        let (evidence, weights) = (self.link_scorer(new)?.evidence, &self.memory.as_ref()?.weights);
         let pair = (self.number(End::New(node)), self.number(other));
-        Some((scorer.evidence.terms(&[pair])[0], scorer.weights.of(self.kind_with(other)).terms))
+        Some((evidence.terms(&[pair])[0], weights.of(self.kind_with(other))))
+    }
+
+    /// Where a new node's walk starts: see [`Evidence::starts`]; none where the score has no walks.
+    pub(super) fn starts(&self, new: &Newcomers, node: NodeId) -> Option<Vec<(NodeId, f32)>> {
+        Some(self.link_scorer(new)?.evidence.starts(self.number(End::New(node)), None))
     }
 
     /// The kind of a pair of a new node and another.
@@ -619,7 +629,7 @@ mod tests {
     use super::*;
     use crate::graph::Notes;
     use crate::load::{NewNodes, Surprises};
-    use crate::score::KindWeights;
+    use crate::score::Term;
     use crate::split::Split;
     use crate::train::{Fit, Silent};
 

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::tfidf::inner;
 use super::{Term, Terms, TfIdfRows};
 use crate::graph::{Graph, NodeId};
+use crate::index::Hnsw;
 use crate::kernel::{Chunk, Kernel, Matrix, Real, Simd, dot, normalise, prefetch};
 use crate::model::Embeddings;
 use crate::split::PairKind;
@@ -42,10 +43,19 @@ pub struct Evidence<'a> {
     known: Side<'a>,
     new: Option<Side<'a>>,
     seen: Cow<'a, SeenNodes>,
+    /// Finds seen nodes that are like a new one; without it all of them are looked at.
+    similar: Option<Similar<'a>>,
     /// The walk of a node that is like no other: from anywhere.
     walk_from_anywhere: OnceLock<Vec<f32>>,
     /// Walks from nodes of the graph that have no link, for seen nodes that look at them.
     unseen_walks: OnceLock<Vec<OnceLock<Vec<f32>>>>,
+}
+
+/// A graph of near neighbours over the seen nodes, searched with some breadth.
+#[derive(Clone, Copy)]
+pub(crate) struct Similar<'a> {
+    pub graph: &'a Hnsw,
+    pub breadth: usize,
 }
 
 /// The nodes of a graph that have a link.
@@ -87,7 +97,12 @@ impl<'a> Evidence<'a> {
     /// The same where the nodes with a link are known already.
     pub(crate) fn with_seen(graph: &'a Graph, known: Side<'a>, seen: Cow<'a, SeenNodes>) -> Self {
         let (walk_from_anywhere, unseen_walks) = (OnceLock::new(), OnceLock::new());
-        Evidence { graph, known, new: None, seen, walk_from_anywhere, unseen_walks }
+        Evidence { graph, known, new: None, seen, similar: None, walk_from_anywhere, unseen_walks }
+    }
+
+    /// The same where nodes that are like a new one are found by a search, if one is given.
+    pub(crate) fn through(self, similar: Option<Similar<'a>>) -> Self {
+        Evidence { similar, ..self }
     }
 
     /// The same with nodes that are in no graph; the first of them is numbered after the last of the graph.
@@ -186,7 +201,7 @@ impl<'a> Evidence<'a> {
             self.walk(neighbors.iter().map(|&start| (start, share)))
         } else {
             if self.has_attributes(node) {
-                return self.walk_from_starts(self.most_similar(node, STARTS));
+                return self.walk_from_starts(self.starts(node, None));
             }
             // Without attributes all nodes are alike.
             let share = 1.0 / self.seen.nodes.len().max(1) as f32;
@@ -214,17 +229,31 @@ impl<'a> Evidence<'a> {
         side.embeddings.attributes.row(row).iter().any(|value| *value != 0.0)
     }
 
-    /// The `count` seen nodes whose attribute embeddings are most like a node's, with their cosines, in no order.
-    pub(crate) fn most_similar(&self, node: NodeId, count: usize) -> Vec<(NodeId, f32)> {
-        most_similar_of(self.cosines(node, &self.seen.nodes), count)
+    /// Where the walk of a node without links starts: the seen nodes whose attribute embeddings are most like its own, with their
+    /// cosines, in no order. A node that is held as if it were new is none of its own starts.
+    pub(crate) fn starts(&self, node: NodeId, held: Option<NodeId>) -> Vec<(NodeId, f32)> {
+        let (side, row) = self.side(node);
+        let mut cosines = match self.similar {
+            Some(Similar { graph, breadth }) => {
+                let found = graph.nearest(side.embeddings.attributes.row(row), 0.0, breadth.max(STARTS));
+                self.cosines(node, found.into_iter().map(|found| found.0))
+            }
+            None => self.cosines(node, self.seen.nodes.iter().copied()),
+        };
+        cosines.retain(|(start, _)| Some(*start) != held);
+        if cosines.len() > STARTS {
+            cosines.select_nth_unstable_by(STARTS - 1, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            cosines.truncate(STARTS);
+        }
+        cosines
     }
 
     /// The cosines of a node's attribute embedding with those of seen nodes.
-    pub(crate) fn cosines(&self, node: NodeId, others: &[NodeId]) -> Vec<(NodeId, f32)> {
+    fn cosines(&self, node: NodeId, others: impl Iterator<Item = NodeId>) -> Vec<(NodeId, f32)> {
         let (side, row) = self.side(node);
         let mut own = side.embeddings.attributes.chunk_row(row).to_vec();
         f32::run(Normalise(&mut own));
-        let mut out: Vec<_> = others.iter().map(|&other| (other, self.seen.inverse_lengths[other as usize])).collect();
+        let mut out: Vec<_> = others.map(|other| (other, self.seen.inverse_lengths[other as usize])).collect();
         f32::run(Cosines { own: &own, rows: &self.known.embeddings.attributes, out: &mut out });
         out
     }
@@ -331,15 +360,6 @@ impl Kernel<f32> for Cosines<'_> {
             *out *= dot(simd, self.own, self.rows.chunk_row(*row as usize));
         }
     }
-}
-
-/// The `count` nodes with the largest cosines, in no order.
-pub(crate) fn most_similar_of(mut cosines: Vec<(NodeId, f32)>, count: usize) -> Vec<(NodeId, f32)> {
-    if cosines.len() > count && count > 0 {
-        cosines.select_nth_unstable_by(count - 1, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    }
-    cosines.truncate(count);
-    cosines
 }
 
 /// The terms that are inner products of embeddings.

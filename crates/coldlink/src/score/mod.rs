@@ -14,7 +14,7 @@ mod tfidf;
 mod weights;
 
 pub use evidence::{Evidence, Side};
-pub(crate) use evidence::{SMALL_CHANCE, STARTS, SeenNodes, Source, most_similar_of};
+pub(crate) use evidence::{SMALL_CHANCE, STARTS, SeenNodes, Similar, Source};
 use logistic::Logistic;
 pub use scorer::LinkScorer;
 pub use term::{Term, Terms};
