@@ -3,6 +3,7 @@
 mod ablation;
 mod api;
 mod core;
+mod fuzz;
 mod index;
 mod load;
 mod page;
@@ -18,7 +19,7 @@ mod test;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use steps::{Steps, cargo, in_root};
+use steps::{Misuse, Steps, cargo, in_root};
 
 /// A command: its name, its arguments as help shows them, what it does, and how.
 struct Task {
@@ -128,9 +129,9 @@ const TASKS: [Task; 17] = [
     },
     Task {
         name: "fuzz",
-        arguments: "[SECONDS] [SEED]",
-        about: "damaged files of every input format, a minute unless told",
-        run: |arguments| Steps::one("fuzz", example("fuzz_formats"), arguments),
+        arguments: "[TARGET [SECONDS]]",
+        about: "every parser under libFuzzer, or one, a minute each unless told, into results/; `seeds` and `keep` renew fuzz/corpus",
+        run: fuzz::run,
     },
     Task { name: "help", arguments: "", about: "this list", run: |_| print_help() },
 ];
@@ -151,7 +152,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
-            ExitCode::FAILURE
+            if error.is::<Misuse>() { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
 }

@@ -32,6 +32,18 @@ pub fn is_there(mut command: Command) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
+/// What was asked for is nothing that can be done.
+#[derive(Debug)]
+pub struct Misuse(pub String);
+
+impl std::fmt::Display for Misuse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Misuse {}
+
 /// What has been done so far.
 #[derive(Default)]
 pub struct Steps {

@@ -9,6 +9,7 @@ pub fn run() -> Result<()> {
     check_tools()?;
     let mut steps = Steps::default();
     steps.run("format", cargo(["fmt", "--all", "--check"]))?;
+    steps.run("format of fuzz", cargo(["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))?;
     steps.run("clippy", cargo(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
     let tests = if is_there(cargo(["nextest", "--version"])) {
         cargo(["nextest", "run", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"])

@@ -1,0 +1,1 @@
+page/page.js
