@@ -9,10 +9,11 @@ mod npz;
 mod packed;
 mod panics;
 mod samples;
+mod split;
 mod walk;
 
 pub use memory::check_memory;
-pub use model::{Saved, matched, trained, use_model};
+pub use model::{Saved, graph, matched, trained, use_model};
 pub use npz::{archive, arrays, npy};
 pub use packed::{claim, seal};
 pub use panics::{guard, silence};
@@ -20,6 +21,7 @@ pub use samples::{
     COLUMNS, EDGE_LINES, EDGES, NEW_LINES, NODE_LINES, NODES, PARQUET, PPI_GRAPH, STORED_ARCHIVE, dataset, ppi_arrays,
     schema, tabbed, zipped,
 };
+pub use split::{SoundSplit, TABLES};
 pub use walk::{fit, walk, walk_loaded, walk_new};
 
 use std::fs;

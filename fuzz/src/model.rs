@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 
 use coldlink::Config;
-use coldlink::graph::Attributes;
+use coldlink::graph::{Attributes, Dataset};
 use coldlink::index::{Effort, LinkIndex};
 use coldlink::load::{End, LoadOptions, load_json_lines, new_from_json_lines};
 use coldlink::model::{Among, FileError, FileProblem, Model, Wish};
@@ -19,8 +19,8 @@ const NODES: u32 = 48;
 /// So little that an index of few nodes is used.
 const EFFORT: Effort = Effort { dense: 3, sparse: 3, similar: 3 };
 
-/// Trains a small model of two kinds of nodes, with columns of several kinds.
-pub fn trained() -> Model {
+/// A graph of two kinds of nodes, with columns of several kinds.
+pub fn graph() -> Dataset {
     let (mut nodes, mut edges) = (String::new(), String::new());
     for node in 0..NODES {
         let (kind, other) = if node % 2 == 0 { ("user", "item") } else { ("item", "user") };
@@ -37,7 +37,12 @@ pub fn trained() -> Model {
     }
     let columns = toml::from_str("[columns]\nx = { kind = \"numeric\", scale = \"quantile\" }\n").expect("columns");
     let options = LoadOptions { columns, ..LoadOptions::default() };
-    let dataset = load_json_lines(nodes.into(), edges.into(), &options).expect("sound tables");
+    load_json_lines(nodes.into(), edges.into(), &options).expect("sound tables")
+}
+
+/// Trains a small model on it.
+pub fn trained() -> Model {
+    let dataset = graph();
     let settings = ["steps=5", "width=4", "hidden=[4]", "bias=true"];
     let config = settings.iter().fold(Config::default(), |config, setting| config.set(setting).expect("a setting"));
     let split = Split::for_training(&dataset.graph, &dataset.attributes, config.validation, 1).expect("a split");

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use coldlink::load::write_packed;
 use coldlink_fuzz::{
-    COLUMNS, EDGE_LINES, EDGES, NEW_LINES, NODE_LINES, NODES, PARQUET, PPI_GRAPH, STORED_ARCHIVE, Saved, arrays,
-    dataset, folder, ppi_arrays, tabbed, zipped,
+    COLUMNS, EDGE_LINES, EDGES, NEW_LINES, NODE_LINES, NODES, PARQUET, PPI_GRAPH, STORED_ARCHIVE, Saved, SoundSplit,
+    TABLES, arrays, dataset, folder, ppi_arrays, tabbed, zipped,
 };
 // Code that counts what it runs needs somebody to count for.
 use libfuzzer_sys as _;
@@ -63,6 +63,17 @@ fn main() -> io::Result<()> {
     let [features, ids] = ppi_arrays();
     for (form, (name, bytes)) in (0..).zip([("graph", PPI_GRAPH.as_bytes()), ("features", &features), ("ids", &ids)]) {
         seed("ppi", name, form, bytes)?;
+    }
+
+    let split = SoundSplit::make();
+    for (form, name) in TABLES.iter().enumerate() {
+        seed("split", name.trim_end_matches(".csv"), form as u8, &split.tables[form])?;
+    }
+    seed("split", "manifest", TABLES.len() as u8, split.manifest.as_bytes())?;
+    for (form, (name, array)) in (TABLES.len() as u8 + 1..).zip(&split.arrays) {
+        let name = name.trim_end_matches(".npy");
+        seed("split", &format!("array-{name}"), form, array)?;
+        seed("split", &format!("array-{name}-edges"), form + 11, array)?;
     }
 
     let node =
