@@ -1,10 +1,8 @@
 //! A trained model as Python holds it.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use coldlink::load::{NewNodes as Loaded, Surprises, load_new, load_new_npz, new_from_json_lines};
+use coldlink::load::{NewNodes as Loaded, Surprises, is_npz, load_new, load_new_npz, new_from_json_lines};
 use coldlink::model::Model;
 use coldlink::tune::Training;
 use numpy::PyArray2;
@@ -110,7 +108,7 @@ impl Trained {
             return Err(refused_file(&path, message, "new nodes are one table, or an .npz file"));
         }
         let loaded = match &model.schema {
-            _ if is_archive(&path) => this.py().detach(|| load_new_npz(&path, model.loaded_width())),
+            _ if is_npz(&path) => this.py().detach(|| load_new_npz(&path, model.loaded_width())),
             Some(schema) => this.py().detach(|| load_new(&path, schema, false)),
             None => {
                 let message = format!("`{}` is a table, but the model knows columns by number only", path.display());
@@ -131,10 +129,4 @@ impl Trained {
         let names = named(names, attributes.rows())?;
         NewNodes::meet(this, Loaded { names, attributes, surprises: Surprises::default() })
     }
-}
-
-fn is_archive(path: &Path) -> bool {
-    let mut start = [0; 2];
-    let zip = File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"PK";
-    zip || path.extension().is_some_and(|ending| ending == "npz")
 }

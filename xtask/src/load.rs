@@ -14,7 +14,7 @@ const NODES: &str = "100000";
 const RATE: &str = "500";
 const HOSTILE: &str = "10000";
 /// Enough training that near embeddings mean likely links, as in any model that is of use; the index relies on it.
-const SETTINGS: [&str; 4] = ["steps=1200", "validate_every=400", "width=64", "batch=1024"];
+const SETTINGS: [&str; 2] = ["steps=1200", "validate_every=400"];
 
 /// Measures and writes the summary; fails where an aim is missed.
 pub fn run(arguments: &[String]) -> Result<()> {
@@ -61,7 +61,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// A model of a generated graph, made once.
+/// A model of a generated graph, made once, with its index.
 fn large_model(steps: &mut Steps) -> Result<PathBuf> {
     let model = root().join("target/load/large.model");
     if !model.exists() {
@@ -72,9 +72,6 @@ fn large_model(steps: &mut Steps) -> Result<PathBuf> {
         train.args(["train", "target/load/graph", "-o", "target/load/large.model", "--preset", "default"]);
         train.args(SETTINGS.iter().flat_map(|setting| ["--set", setting]));
         steps.run("train", train)?;
-        let mut index = binary();
-        index.args(["index", "target/load/large.model"]);
-        steps.run("index", index)?;
     }
     Ok(model)
 }

@@ -4,8 +4,8 @@ mod ablation;
 mod api;
 mod core;
 mod fuzz;
-mod index;
 mod load;
+mod measured;
 mod page;
 mod postgres;
 mod python;
@@ -19,6 +19,7 @@ mod test;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use measured::Measured;
 use steps::{Misuse, Steps, cargo, in_root};
 
 /// A command: its name, its arguments as help shows them, what it does, and how.
@@ -29,7 +30,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 17] = [
+const TASKS: [Task; 18] = [
     Task {
         name: "test",
         arguments: "",
@@ -117,9 +118,20 @@ const TASKS: [Task; 17] = [
     },
     Task {
         name: "index",
-        arguments: "[NODES]",
+        arguments: "[NODES] [STEPS] [COMPARED] [SEED]",
         about: "links one new node at a time through the index and without, at 100,000 nodes unless told, into results/",
-        run: index::run,
+        run: |arguments| {
+            let (example, title) = ("index_speed", "Links through an index and by scoring every node");
+            Measured { task: "index", example, title }.run(arguments)
+        },
+    },
+    Task {
+        name: "rows",
+        arguments: "[ROWS]",
+        about: "seconds and memory from tables to attributes, with a million rows unless told, into results/",
+        run: |arguments| {
+            Measured { task: "rows", example: "million_rows", title: "From tables to attributes" }.run(arguments)
+        },
     },
     Task {
         name: "postgres",

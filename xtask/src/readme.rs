@@ -13,7 +13,7 @@ pub fn run() -> Result<()> {
     let mut text = fs::read_to_string(&path)?;
     let quality = newest("-quality")?;
     text = replaced(&text, "quality", &table(&quality, |row| row.preset == "auto")?)?;
-    for name in ["speed", "core"] {
+    for name in ["speed", "core", "serve"] {
         let folder = newest(&format!("-{name}"))?;
         let summary = fs::read_to_string(folder.join("summary.md"))
             .with_context(|| format!("no summary in `{}`", folder.display()))?;
@@ -28,6 +28,9 @@ pub fn run() -> Result<()> {
     let test = newest("-core")?.join("test.txt");
     let test = fs::read_to_string(&test).with_context(|| format!("cannot read `{}`", test.display()))?;
     text = replaced(&text, "test", &format!("```text\n{}\n```\n", test.trim_end()))?;
+    for name in ["rows", "index"] {
+        text = replaced(&text, name, &format!("```text\n{}```\n", printed(name)?))?;
+    }
     text = replaced(&text, "table2", &short("table2-inductive")?)?;
     fs::write(&path, text)?;
     let path = root().join("docs/reproduction.md");
@@ -38,6 +41,15 @@ pub fn run() -> Result<()> {
     fs::write(&path, text)?;
     println!("README.md and docs/reproduction.md are up to date with results/");
     Ok(())
+}
+
+/// What a measurement printed, without its command.
+fn printed(name: &str) -> Result<String> {
+    let folder = newest(&format!("-{name}"))?;
+    let file = fs::read_dir(&folder)?.next().with_context(|| format!("`{}` is empty", folder.display()))??;
+    let text = fs::read_to_string(file.path())?;
+    let lines = text.lines().filter_map(|line| line.strip_prefix("    ")).skip(1);
+    Ok(lines.map(|line| format!("{line}\n")).collect())
 }
 
 /// An experiment's table in short.

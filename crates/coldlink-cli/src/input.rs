@@ -1,13 +1,11 @@
 //! What commands read: graphs, models and new nodes; and what is told about them.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use coldlink::graph::Dataset;
-use coldlink::load::{Columns, LoadOptions, NewNodes, UnknownNodes, load, load_new, load_new_npz, load_tables};
+use coldlink::load::{Columns, LoadOptions, NewNodes, UnknownNodes, is_npz, load, load_new, load_new_npz, load_tables};
 use coldlink::model::Model;
 
 use crate::commands::Common;
@@ -169,7 +167,7 @@ pub fn open_indexed_model(path: &Path, common: &Common) -> anyhow::Result<Model>
 pub fn load_new_nodes(path: &Path, model: &Model, strict: bool, common: &Common) -> anyhow::Result<NewNodes> {
     refuse_folder(path, "new nodes are one table, or an .npz file")?;
     let loaded = match &model.schema {
-        _ if is_archive(path) => load_new_npz(path, model.loaded_width()),
+        _ if is_npz(path) => load_new_npz(path, model.loaded_width()),
         Some(schema) => load_new(path, schema, strict),
         None => {
             let failure =
@@ -198,12 +196,6 @@ fn refuse_folder(path: &Path, hint: &str) -> anyhow::Result<()> {
         return Err(Failure::new(format!("`{}` is a folder", path.display())).hint(hint).into());
     }
     Ok(())
-}
-
-fn is_archive(path: &Path) -> bool {
-    let mut start = [0; 2];
-    let zip = File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"PK";
-    zip || path.extension().is_some_and(|ending| ending == "npz")
 }
 
 /// Rows without any attribute.

@@ -19,6 +19,9 @@ use super::{times, words};
 /// Different words that are listed at most, before a vocabulary is chosen among them.
 const MOST_WORDS: usize = 1 << 20;
 
+/// Attributes of all columns at most, words before a vocabulary is chosen included.
+const MOST_ATTRIBUTES: u32 = 1 << 28;
+
 /// Rows of attributes that grow.
 #[derive(Default)]
 pub(super) struct Encoded {
@@ -82,16 +85,18 @@ impl Lookup<'_> {
                 }
                 if numbers.len() >= *most {
                     let (collected, first, buckets) = (std::mem::take(numbers), *next, *buckets);
-                    *next += buckets;
+                    *next = next.saturating_add(buckets);
                     *self = Lookup::Spilled { collected, first, buckets };
                     return self.find(value, next);
                 }
-                numbers.insert(value.into(), *next);
-                *next += 1;
-                (Some(*next - 1), false)
+                let number = *next;
+                numbers.insert(value.into(), number);
+                *next = next.saturating_add(1);
+                (Some(number), false)
             }
             Lookup::Spilled { collected, first, buckets } => {
-                (Some(collected.get(value).copied().unwrap_or_else(|| *first + bucket(value, *buckets))), false)
+                let in_bucket = || first.saturating_add(bucket(value, *buckets));
+                (Some(collected.get(value).copied().unwrap_or_else(in_bucket)), false)
             }
             Lookup::Hashed { first, buckets } => (Some(*first + bucket(value, *buckets)), false),
             Lookup::Known { values, first, other } => {
@@ -142,8 +147,9 @@ impl Reader<'_> {
             (ColumnKind::Vector {}, Lookup::List(known)) if !missing => {
                 let numbers = cells::list_of_numbers(cell).filter(|numbers| !numbers.is_empty())?;
                 let (first, size) = *known.get_or_insert_with(|| {
-                    *next += numbers.len() as u32;
-                    (*next - numbers.len() as u32, numbers.len())
+                    let first = *next;
+                    *next = next.saturating_add(numbers.len() as u32);
+                    (first, numbers.len())
                 });
                 if numbers.len() != size {
                     return None;
@@ -283,6 +289,10 @@ impl<'a> Encoder<'a> {
             if self.strict && !matches!(reader.kind, ColumnKind::Text { .. }) {
                 return Err(LoadError::Line { path: rows_path.to_owned(), line, problem });
             }
+        }
+        if self.next > MOST_ATTRIBUTES {
+            let problem = LineProblem::TooManyAttributes { most: MOST_ATTRIBUTES };
+            return Err(LoadError::Line { path: rows_path.to_owned(), line, problem });
         }
         self.out.columns.extend(self.entries.iter().map(|entry| entry.0));
         self.out.values.extend(self.entries.iter().map(|entry| entry.1));

@@ -261,6 +261,12 @@ pub enum LineProblem {
         /// As many may be.
         most: usize,
     },
+    /// Columns that make more attributes than are of use.
+    #[error("the columns make more than {most} attributes up to here")]
+    TooManyAttributes {
+        /// As many may be.
+        most: u32,
+    },
     /// An object or a list of lists in a cell.
     #[error("column `{column}` holds an object or a list of lists, which is no value of a cell")]
     Nested {
@@ -574,6 +580,9 @@ impl LineProblem {
                 "write one object on each line, as `{\"id\": \"a\", \"words\": [\"x\", \"y\"]}`"
             }
             LineProblem::TooManyKeys { .. } => "a key is a column; put words that differ from row to row into a list",
+            LineProblem::TooManyAttributes { .. } => {
+                "set some columns to `ignore`, or lower their `buckets` and `limit`; `inspect --schema` prints them to edit"
+            }
             LineProblem::Nested { .. } => "give each value a key of its own, or leave the key out",
             LineProblem::NoName { .. } => "give every node a name",
             LineProblem::RepeatedNode { .. } => "keep one of the two rows",

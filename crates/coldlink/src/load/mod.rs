@@ -35,7 +35,7 @@ pub use columns::{ColumnKind, Columns, Scale, StopWords, WordWeights};
 pub use error::{ArrayProblem, LineProblem, LoadError, PackedProblem, PpiProblem, TableProblem};
 pub use map::Map;
 pub use npy::write_npy_f32;
-pub use npz::{NpzFile, load_new_npz};
+pub use npz::{NpzFile, is_npz, load_new_npz};
 pub use packed::{open_packed, write_packed};
 pub use pairs::{End, load_excluded, load_pairs};
 pub use schema::{Column, Schema, Values};

@@ -1,7 +1,7 @@
 //! `.npz` files: an archive of numpy arrays, and the SparseGraph layout in it (gnn-benchmark, Graph2Gauss).
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
@@ -106,6 +106,13 @@ pub(super) fn load_sparse_graph(path: &Path, options: &LoadOptions) -> Result<Da
         return Err(npz.problem("attr_shape", ArrayProblem::Shape { expected, found }));
     }
     Ok(Dataset { name: name_of(path), graph, attributes, names: Names::Numbered(nodes), schema: None, notes })
+}
+
+/// Whether new nodes in a file are arrays and no table: by its first bytes, or else by its name.
+pub fn is_npz(path: &Path) -> bool {
+    let mut start = [0; 2];
+    let zip = File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"PK";
+    zip || path.extension().is_some_and(|ending| ending == "npz")
 }
 
 /// New nodes from the `attr_*` arrays of an `.npz` file; they must have `width` columns.

@@ -221,6 +221,20 @@ mod tests {
     }
 
     #[test]
+    fn more_attributes_than_are_of_use_are_refused_before_there_is_room_for_them() {
+        let names: Vec<String> = (0..80).map(|column| format!("c{column}")).collect();
+        let nodes = format!("id,{}\np1{}\n", names.join(","), ",word".repeat(80));
+        let columns: Vec<String> = names
+            .iter()
+            .map(|name| format!("{name} = {{ kind = \"text\", hashed = true, buckets = 4194304 }}\n"))
+            .collect();
+        let columns = toml::from_str(&format!("[columns]\n{}", columns.concat())).unwrap();
+        let error = load_texts(b"source,target\n", nodes.as_bytes(), LoadOptions { columns, ..LoadOptions::default() });
+        let problem = LineProblem::TooManyAttributes { most: 1 << 28 };
+        assert!(matches!(error, Err(LoadError::Line { line: 2, problem: found, .. }) if found == problem));
+    }
+
+    #[test]
     fn links_are_in_named_columns_or_the_first_two() {
         let check = |edges: &str| {
             let dataset = load_plain(edges, NODES).unwrap();

@@ -205,4 +205,16 @@ mod tests {
         let kinds = larger.kinds.as_ref().unwrap();
         assert_eq!((kinds.types.all().len(), kinds.types.of(300)), (301, larger.kind("item").unwrap()));
     }
+    #[test]
+    fn an_added_node_of_a_kind_beyond_those_of_the_model_is_of_an_unknown_kind() {
+        let of = |names: &[&str], of: Vec<u8>| {
+            Types::new(names.iter().map(|name| (*name).to_owned()).collect(), of).unwrap()
+        };
+        let kinds = Kinds { types: of(&["item", "user"], vec![0, 1]), linked: vec![[0, 1], [1, 0]] };
+        let new = of(&["item", "user", "robot"], vec![2, 0, 3]);
+        let followed = kinds.followed_by(Some(&new), 3);
+        assert_eq!(followed.types.all(), [0, 1, 2, 0, 2]);
+        assert_eq!(followed.types.names, kinds.types.names);
+        assert_eq!(kinds.followed_by(None, 1).types.all(), [0, 1, 2]);
+    }
 }

@@ -629,7 +629,6 @@ mod tests {
     use super::*;
     use crate::graph::Notes;
     use crate::load::{NewNodes, Surprises};
-    use crate::score::Term;
     use crate::split::Split;
     use crate::train::{Fit, Silent};
 
