@@ -430,6 +430,52 @@ mod tests {
     }
 
     #[test]
+    fn a_column_that_only_some_kinds_of_nodes_have_is_not_missing_in_the_others() {
+        let nodes = "id,price,node_type,age,seen\ni1,3,item,,2024-01-01\ni2,,item,,\nu1,,user,30,2024-01-02\nu2,,user,,\nx,,,,\n";
+        let dataset = load_plain("source,target\nu1,i1\n", nodes).unwrap();
+        let schema = dataset.schema.unwrap();
+        let of = |name: &str| schema.column(name).unwrap().0.of.join(" ");
+        assert_eq!(
+            (of("price"), of("age"), of("seen"), of("node_type")),
+            ("item".into(), "user".into(), "".into(), "".into())
+        );
+        let names = schema.attribute_names();
+        let said = |attributes: &crate::graph::Attributes, node: NodeId| {
+            let names = attributes.row(node).0.iter().map(|&column| names[column as usize].as_str());
+            names.filter(|name| !name.starts_with("seen (")).collect::<Vec<_>>().join(", ")
+        };
+        let expected = [
+            "price, node_type=item",
+            "price is missing, node_type=item, seen is missing",
+            "node_type=user, age",
+            "node_type=user, age is missing, seen is missing",
+            "price is missing, age is missing, seen is missing",
+        ];
+        expected
+            .iter()
+            .enumerate()
+            .for_each(|(node, expected)| assert_eq!(said(&dataset.attributes, node as NodeId), *expected));
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.csv");
+        std::fs::write(&path, nodes).unwrap();
+        assert_eq!(load_new(&path, &schema, true).unwrap().attributes.columns(), dataset.attributes.columns());
+        let written = toml::to_string(&schema).unwrap();
+        assert_eq!(toml::from_str::<Schema>(&written).unwrap(), schema);
+        std::fs::write(&path, "id,node_type,age,seen\nu7,user,,2024-02-02\n").unwrap();
+        let new = load_new(&path, &schema, true).unwrap();
+        assert_eq!(
+            said(&new.attributes, 0),
+            "node_type=user, age is missing",
+            "users have no price that could be missing"
+        );
+        std::fs::write(&path, "id,node_type,age,seen\nu7,user,,2024-02-02\ni7,item,,2024-02-02\n").unwrap();
+        assert_eq!(load_new(&path, &schema, false).unwrap().surprises.missing_columns, ["price"]);
+        let error = load_new(&path, &schema, true).unwrap_err();
+        assert!(error.to_string().ends_with("there is no column `price`"), "{error}");
+    }
+
+    #[test]
     fn strict_input_refuses_new_rows_that_are_not_as_expected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new.csv");
