@@ -204,6 +204,10 @@ const SCHEMA_HEAD: &str = "\
 #   vector        a list of numbers, as a text embedding made elsewhere
 #   type          what kind of node this is: links are sought among nodes of the kinds that are linked
 #   ignore
+# Which columns of the edge table are which, where they are not called source and target or the like:
+#   [edges]
+#   source = \"buyer\"
+#   target = \"product\"
 
 ";
 

@@ -206,6 +206,7 @@ impl Schema {
         Columns {
             id: Some(self.id.clone()),
             columns: columns.map(|column| (column.name.clone(), column.kind)).collect(),
+            edges: None,
         }
     }
 
