@@ -8,22 +8,32 @@ let fields = [];
 /** Builds the form for a model. */
 export function build(described) {
   model = described;
-  const inputs = model.columns.map((column) => (makers[column.takes] ?? text)(column));
+  const inputs = model.columns.map((column) => ({ ...(makers[column.takes] ?? text)(column), of: column.of }));
   if (!model.columns.length) inputs.push(attributes());
   fields = [text({ name: model.id }, "the node's name, if it has one"), ...inputs];
   byId("fields").replaceChildren(...fields.map((field) => field.element));
+  kindField()?.input.addEventListener("change", showOfKind);
+}
+
+const kindField = () => fields.find((field) => field.key === model.columns.find((column) => column.tells_kind)?.name);
+
+/** Shows the fields that a node of the chosen kind has. */
+function showOfKind() {
+  const kind = kindField()?.get().value;
+  for (const { of, element } of fields) element.hidden = Boolean(kind && of?.length && !of.includes(kind));
 }
 
 /** Puts values into all fields; what is not given becomes empty. */
 export function fill(node) {
   fields.forEach((field) => field.set(node[field.key]));
+  showOfKind();
 }
 
 /** The node, or nothing where a field is wrong; the first such gets the focus. */
 export function read() {
   const node = {};
   let wrong = null;
-  for (const field of fields) {
+  for (const field of fields.filter((field) => !field.element.hidden)) {
     const { value, problem } = field.get();
     show(field, problem);
     if (problem) wrong ??= field;

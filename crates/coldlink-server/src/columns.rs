@@ -49,6 +49,10 @@ pub struct Column {
     /// How many numbers it takes, where it takes a list of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub numbers: Option<u32>,
+    /// Whether it says what kind of node this is.
+    pub tells_kind: bool,
+    /// The kinds of nodes that have it; none where all do.
+    pub of: Vec<String>,
 }
 
 /// The columns that say something about a node.
@@ -77,7 +81,8 @@ fn describe(column: &coldlink::load::Column) -> Option<Column> {
     let values = if takes == Takes::Text { &[] } else { values };
     let step = values.len().div_ceil(MOST_VALUES).max(1);
     let shown = values.iter().step_by(step).cloned().collect();
-    Some(Column { name: column.name.clone(), takes, values: shown, known_values: values.len(), numbers })
+    let (name, known_values, tells_kind) = (column.name.clone(), values.len(), column.kind == ColumnKind::Type {});
+    Some(Column { name, takes, values: shown, known_values, numbers, tells_kind, of: column.of.clone() })
 }
 
 /// A new node that could be asked about: made like one of the model's.
@@ -88,13 +93,19 @@ pub fn example(served: &Served) -> Value {
         return json!({"id": "a new node", "attributes": Map::from_iter(numbers)});
     };
     let names: Vec<String> = attributes.iter().map(|&column| served.attribute_name(column)).collect();
-    let mut node = Map::from_iter([(schema.id.clone(), json!("a new node"))]);
-    for column in columns(served) {
+    let words_of = |column: &Column| {
         let start = format!("{}=", column.name);
         let words = names.iter().filter_map(|name| name.strip_prefix(&start)).filter(|word| *word != "(other)");
-        let mut words: Vec<&str> = words.collect();
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut node = Map::from_iter([(schema.id.clone(), json!("a new node"))]);
+    let columns = columns(served);
+    let kind = columns.iter().find(|column| column.tells_kind).and_then(|column| words_of(column).pop());
+    let has = |column: &Column| column.of.is_empty() || kind.as_ref().is_none_or(|kind| column.of.contains(kind));
+    for column in columns.into_iter().filter(has) {
+        let mut words = words_of(&column);
         if words.is_empty() {
-            words = column.values.iter().take(1).map(String::as_str).collect();
+            words = column.values.iter().take(1).cloned().collect();
         }
         words.truncate(EXAMPLE_VALUES);
         let value = match (column.takes, words.first()) {

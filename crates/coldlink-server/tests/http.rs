@@ -466,3 +466,33 @@ async fn links_can_be_asked_for_by_value_and_an_unknown_one_is_told() {
     let kind = json!({"nodes": [{"id": "n"}], "candidates": "user"});
     assert_eq!(service.post("/v1/links", &kind).await.status, StatusCode::NOT_FOUND);
 }
+
+#[tokio::test]
+async fn each_kind_of_nodes_has_its_columns_and_gets_links_of_the_other_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    common::train_shop(folder.path()).save(&folder.path().join("model")).unwrap();
+    let service = Service::of(folder, Options::default());
+    let model = service.get("/v1/model").await.json();
+    let column =
+        |name: &str| model["columns"].as_array().unwrap().iter().find(|column| column["name"] == name).unwrap();
+    assert_eq!((&column("price")["of"], &column("age")["of"]), (&json!(["item"]), &json!(["user"])));
+    assert_eq!((&column("taste")["of"], &column("node_type")["tells_kind"]), (&json!([]), &json!(true)));
+    let example = &model["example"];
+    let others = if example["node_type"] == "user" { "price" } else { "age" };
+    assert!(example.get(others).is_none(), "{example}");
+    let user = json!({"id": "new", "node_type": "user", "taste": "t2", "age": 30});
+    let found = service.post("/v1/links", json!({"nodes": [user], "k": 5, "explain": true})).await.json();
+    assert_eq!(found["notes"], json!([]));
+    assert!(!found.to_string().contains("price"), "users have no price that could be missing: {found}");
+    let links = found["links"][0]["links"].as_array().unwrap();
+    assert!(links.iter().all(|link| link["name"].as_str().unwrap().starts_with('i')), "{found}");
+    let users = json!({"nodes": [{"node_type": "user", "taste": "t2"}], "candidates": "user", "k": 5});
+    let found = service.post("/v1/links", users).await.json();
+    assert!(
+        found["links"][0]["links"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|link| link["name"].as_str().unwrap().starts_with('u'))
+    );
+}

@@ -100,6 +100,15 @@ struct Column {
     name: String,
     kind: &'static str,
     attributes: usize,
+    /// The kinds of nodes that have it, where not all do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    of: Vec<String>,
+}
+
+impl Column {
+    fn kind_text(&self) -> String {
+        if self.of.is_empty() { self.kind.to_owned() } else { format!("{} of {}", self.kind, self.of.join(", ")) }
+    }
 }
 
 impl AboutGraph {
@@ -144,9 +153,10 @@ impl AboutGraph {
         facts.add("attributes a node", self.attributes_per_node.text());
         facts.add("attribute density", percent(self.attribute_density));
         facts.add("nodes without attributes", whole(self.nodes_without_attributes));
-        for Column { name, kind, attributes } in &self.columns {
-            let made = if *attributes > 0 { format!(", {}", count(*attributes, "attribute")) } else { String::new() };
-            facts.add(format!("column `{name}`"), format!("{kind}{made}"));
+        for column in &self.columns {
+            let made = column.attributes;
+            let made = if made > 0 { format!(", {}", count(made, "attribute")) } else { String::new() };
+            facts.add(format!("column `{}`", column.name), column.kind_text() + &made);
         }
         let warnings: String = self.warnings.iter().map(|warning| format!("note: {warning}\n")).collect();
         format!("graph `{}`\n{facts}{warnings}", self.name)
@@ -194,16 +204,20 @@ const SCHEMA_HEAD: &str = "\
 #   vector        a list of numbers, as a text embedding made elsewhere
 #   type          what kind of node this is: links are sought among nodes of the kinds that are linked
 #   ignore
+# Which columns of the edge table are which, where they are not called source and target or the like:
+#   [edges]
+#   source = \"buyer\"
+#   target = \"product\"
 
 ";
 
 fn columns(schema: &Schema) -> Vec<Column> {
-    let column = |name: &String, kind, attributes| Column { name: name.clone(), kind, attributes };
+    let column = |name: &String, kind, attributes, of| Column { name: name.clone(), kind, attributes, of };
     let others = schema.columns.iter().map(|of| match &of.kind {
-        ColumnKind::Ignore {} => column(&of.name, "not used", 0),
-        kind => column(&of.name, kind.name(), of.width()),
+        ColumnKind::Ignore {} => column(&of.name, "not used", 0, Vec::new()),
+        kind => column(&of.name, kind.name(), of.width(), of.of.clone()),
     });
-    [column(&schema.id, "names of nodes", 0)].into_iter().chain(others).collect()
+    [column(&schema.id, "names of nodes", 0, Vec::new())].into_iter().chain(others).collect()
 }
 
 #[derive(Serialize)]
@@ -258,8 +272,8 @@ impl AboutModel {
         }
         facts.add("preset", preset);
         facts.add("seed", seed);
-        for Column { name, kind, .. } in &self.columns {
-            facts.add(format!("column `{name}`"), kind);
+        for column in &self.columns {
+            facts.add(format!("column `{}`", column.name), column.kind_text());
         }
         let settings: String = self.config.to_toml().lines().map(|line| format!("  {line}\n")).collect();
         let weights = self.weights.as_ref().map(weights_text).unwrap_or_default();

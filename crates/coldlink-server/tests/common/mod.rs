@@ -31,6 +31,23 @@ pub fn train(folder: &Path, seed: u64) -> Model {
             writeln!(edges, "p{paper},p{}", (paper + 3 * step) % 300).unwrap();
         }
     }
+    train_on(folder, &nodes, &edges, seed)
+}
+
+/// Users who like items of one taste; each kind has a column of its own.
+pub fn train_shop(folder: &Path) -> Model {
+    let (mut nodes, mut edges) = ("id,node_type,taste,price,age\n".to_owned(), "source,target\n".to_owned());
+    for place in 0..150 {
+        writeln!(nodes, "u{place},user,t{},,{}\ni{place},item,t{0},{},", place % 5, 20 + place % 40, place % 9)
+            .unwrap();
+        for step in [0, 35, 70, 105] {
+            writeln!(edges, "u{place},i{}", (place + step) % 150).unwrap();
+        }
+    }
+    train_on(folder, &nodes, &edges, 1)
+}
+
+fn train_on(folder: &Path, nodes: &str, edges: &str, seed: u64) -> Model {
     fs::write(folder.join("nodes.csv"), nodes).unwrap();
     fs::write(folder.join("edges.csv"), edges).unwrap();
     let dataset = load(folder, &LoadOptions::default()).unwrap();

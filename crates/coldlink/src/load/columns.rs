@@ -1,4 +1,4 @@
-//! What users may say about the columns of a node table: a kind each, with its options, as TOML.
+//! What users may say about the columns of their tables, as TOML: for nodes a kind each, with its options; for links which are which.
 //!
 //! `coldlink inspect GRAPH --schema` prints what was found out; edited, it is given back with `--columns FILE`. Columns
 //! that it does not name are found out as before.
@@ -24,6 +24,21 @@ pub struct Columns {
     /// The other columns.
     #[serde(default)]
     pub columns: BTreeMap<String, ColumnKind>,
+    /// Those of the edge table, where their names do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edges: Option<EdgeColumns>,
+}
+
+/// Which columns of an edge table are which.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EdgeColumns {
+    /// The names of the first ends.
+    pub source: String,
+    /// The names of the second ends.
+    pub target: String,
+    /// Weights; links without one where it is not said.
+    pub weight: Option<String>,
 }
 
 /// How the cells of a column are read, and what is made of them.

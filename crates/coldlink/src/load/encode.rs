@@ -3,7 +3,7 @@
 //! While a table is first read, every value that is met gets the next free number; when all are known, columns are put
 //! in their order and values in theirs. So the text of a table is never held, and is encoded in one reading.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use csv::StringRecord;
 use xxhash_rust::xxh3::xxh3_64;
@@ -19,6 +19,8 @@ use super::{times, words};
 /// Different words that are listed at most, before a vocabulary is chosen among them.
 const MOST_WORDS: usize = 1 << 20;
 
+/// Kinds of nodes above which a column is looked for in all of them.
+const MOST_KINDS: usize = 255;
 /// Attributes of all columns at most, words before a vocabulary is chosen included.
 const MOST_ATTRIBUTES: u32 = 1 << 28;
 
@@ -34,6 +36,8 @@ pub(super) struct Encoded {
 /// Encodes rows of one table.
 pub(super) struct Encoder<'a> {
     readers: Vec<Reader<'a>>,
+    /// The cell that says what kind of node a row is.
+    kind: Option<usize>,
     /// The next free number, while values are collected.
     next: u32,
     out: Encoded,
@@ -50,6 +54,15 @@ struct Reader<'a> {
     lookup: Lookup<'a>,
     /// Whether a missing value is an attribute of its own.
     tells_missing: bool,
+    of: Of<'a>,
+}
+
+/// The kinds of nodes that have a column.
+enum Of<'a> {
+    /// Those met so far.
+    Met(BTreeSet<Box<str>>),
+    /// As the schema says.
+    Known(&'a Column),
 }
 
 /// From what a cell says to numbers of attributes.
@@ -111,10 +124,37 @@ impl Lookup<'_> {
 }
 
 impl Reader<'_> {
+    /// Whether a row of some kind has this column; one that has a value in it has it.
+    fn is_of(&mut self, kind: &str, missing: bool) -> bool {
+        match &mut self.of {
+            Of::Known(column) => !missing || column.is_of(kind),
+            Of::Met(kinds) => {
+                if !missing && !kind.is_empty() && !kinds.contains(kind) {
+                    kinds.insert(kind.into());
+                }
+                true
+            }
+        }
+    }
+
+    /// Whether its table lacks a column that nodes of some kinds have.
+    fn is_lacking(&self) -> bool {
+        let lacking = |column: &Column| !column.of.is_empty() && column.width() > 0;
+        self.place.is_none() && matches!(self.of, Of::Known(column) if lacking(column))
+    }
+
+    /// The number that says that a value is missing.
+    fn missing(&self) -> Option<u32> {
+        match (&self.lookup, self.kind) {
+            (Lookup::Fixed(first), ColumnKind::DateTime {}) => Some(first + times::PARTS as u32),
+            (Lookup::Fixed(first), _) => Some(first + 1),
+            _ => None,
+        }
+    }
+
     /// Adds what a cell says, sorted, and tells how many of its values are not known; nothing where it cannot be read.
-    fn read(&mut self, cell: &str, next: &mut u32, entries: &mut Vec<(u32, f32)>) -> Option<usize> {
+    fn read(&mut self, cell: &str, missing: bool, next: &mut u32, entries: &mut Vec<(u32, f32)>) -> Option<usize> {
         let mut unknown = 0;
-        let missing = cell.is_empty() || cells::is_missing(cell);
         match (self.kind, &mut self.lookup) {
             (ColumnKind::Ignore {}, _) | (_, Lookup::Nothing) => {}
             (ColumnKind::Numeric { .. }, Lookup::Fixed(first)) => {
@@ -229,10 +269,11 @@ impl<'a> Encoder<'a> {
                 ColumnKind::Type {} => growing(usize::MAX, 1),
                 ColumnKind::Ignore {} => Lookup::Nothing,
             };
-            Reader { name: header[place].clone(), kind, place: Some(place), lookup, tells_missing: true }
+            let (name, of) = (header[place].clone(), Of::Met(BTreeSet::new()));
+            Reader { name, kind, place: Some(place), lookup, tells_missing: true, of }
         };
-        let readers = kinds.iter().map(reader).collect();
-        Encoder { readers, next, out: Encoded::new(), entries: Vec::new(), strict }
+        let readers: Vec<Reader<'_>> = kinds.iter().map(reader).collect();
+        Encoder { kind: kind_place(&readers), readers, next, out: Encoded::new(), entries: Vec::new(), strict }
     }
 
     /// Makes the attributes of a schema from tables with this header.
@@ -242,7 +283,7 @@ impl<'a> Encoder<'a> {
         let mut readers = Vec::new();
         for column in &schema.columns {
             let place = header.iter().position(|name| *name == column.name);
-            if place.is_none() && column.width() > 0 {
+            if place.is_none() && column.width() > 0 && column.of.is_empty() {
                 out.surprises.missing_columns.push(column.name.clone());
             }
             readers.push(Reader {
@@ -251,12 +292,13 @@ impl<'a> Encoder<'a> {
                 place,
                 lookup: column.lookup(first),
                 tells_missing: column.tells_missing,
+                of: Of::Known(column),
             });
             first += column.width() as u32;
         }
         let known = |name: &&String| **name != schema.id && schema.columns.iter().all(|column| column.name != **name);
         out.surprises.extra_columns = header.iter().filter(known).filter(|name| !name.is_empty()).cloned().collect();
-        Encoder { readers, next: first, out, entries: Vec::new(), strict }
+        Encoder { kind: kind_place(&readers), readers, next: first, out, entries: Vec::new(), strict }
     }
 
     /// What was not expected so far.
@@ -267,9 +309,17 @@ impl<'a> Encoder<'a> {
     /// Encodes one row.
     pub fn add(&mut self, rows_path: &std::path::Path, line: u64, row: &StringRecord) -> Result<(), LoadError> {
         self.entries.clear();
+        let kind = self.kind.map_or("", |place| &row[place]);
         for reader in &mut self.readers {
             let cell = reader.place.map_or("", |place| &row[place]);
-            let problem = match reader.read(cell, &mut self.next, &mut self.entries) {
+            let missing = cell.is_empty() || cells::is_missing(cell);
+            if !reader.is_of(kind, missing) {
+                continue;
+            }
+            if reader.is_lacking() && !self.out.surprises.missing_columns.contains(&reader.name) {
+                self.out.surprises.missing_columns.push(reader.name.clone());
+            }
+            let problem = match reader.read(cell, missing, &mut self.next, &mut self.entries) {
                 Some(0) => continue,
                 Some(unknown) => {
                     self.out.surprises.unknown_values += unknown;
@@ -307,10 +357,12 @@ impl<'a> Encoder<'a> {
 
     /// The rows, and the columns with the values that were collected.
     pub fn end_collecting(self) -> (Vec<Column>, Encoded) {
+        let kinds = self.kinds_of_readers();
+        let silent = self.silent(&kinds);
         let mut finals = vec![0; self.next as usize];
         let (mut columns, mut counted, mut first) = (Vec::new(), Vec::new(), 0);
-        for reader in self.readers {
-            let column = reader.collected(first, &mut finals);
+        for (reader, of) in self.readers.into_iter().zip(kinds) {
+            let column = Column { of, ..reader.collected(first, &mut finals) };
             if matches!(column.kind, ColumnKind::Text { weights: WordWeights::TfIdf, .. }) {
                 counted.push(first..first + column.width() as u32);
             }
@@ -324,7 +376,9 @@ impl<'a> Encoder<'a> {
             let range = start..*end as usize;
             start = *end as usize;
             row.clear();
-            row.extend(range.map(|place| (finals[out.columns[place] as usize], out.values[place])));
+            let silenced = out.columns[range.clone()].iter().find_map(|number| silent.get(number));
+            let speaks = |place: &usize| silenced.is_none_or(|silenced| !silenced.contains(&out.columns[*place]));
+            row.extend(range.filter(speaks).map(|place| (finals[out.columns[place] as usize], out.values[place])));
             row.sort_by_key(|entry| entry.0);
             row.dedup_by(|next, kept| {
                 next.0 == kept.0 && {
@@ -344,7 +398,47 @@ impl<'a> Encoder<'a> {
     }
 }
 
+impl Encoder<'_> {
+    /// For each reader the kinds of nodes that have its column; none where all do, or none does.
+    fn kinds_of_readers(&self) -> Vec<Vec<String>> {
+        let all = self.readers.iter().find(|reader| reader.kind == ColumnKind::Type {}).map_or(0, Reader::values);
+        let of = |reader: &Reader<'_>| match &reader.of {
+            Of::Met(kinds) if kinds.len() < all && all <= MOST_KINDS => {
+                kinds.iter().map(|kind| (**kind).into()).collect()
+            }
+            _ => Vec::new(),
+        };
+        self.readers.iter().map(of).collect()
+    }
+
+    /// For the number of a kind of nodes the numbers that would say of columns which it does not have that they are missing.
+    fn silent(&self, kinds: &[Vec<String>]) -> HashMap<u32, Vec<u32>> {
+        let mut silent: HashMap<u32, Vec<u32>> = HashMap::new();
+        let types = self.readers.iter().find(|reader| reader.kind == ColumnKind::Type {});
+        let Some(Reader { lookup: Lookup::Growing { numbers, .. }, .. }) = types else { return silent };
+        for (reader, of) in self.readers.iter().zip(kinds).filter(|(_, of)| !of.is_empty()) {
+            let Some(missing) = reader.missing() else { continue };
+            for (kind, &number) in numbers {
+                if !of.iter().any(|of| **of == **kind) {
+                    silent.entry(number).or_default().push(missing);
+                }
+            }
+        }
+        silent
+    }
+}
+
+/// Where rows say what kind of node they are.
+fn kind_place(readers: &[Reader<'_>]) -> Option<usize> {
+    readers.iter().find(|reader| reader.kind == ColumnKind::Type {})?.place
+}
+
 impl Reader<'_> {
+    /// How many values were collected.
+    fn values(&self) -> usize {
+        if let Lookup::Growing { numbers, .. } = &self.lookup { numbers.len() } else { 0 }
+    }
+
     /// The column as it was found, and the places of its numbers from `first` on.
     fn collected(self, first: u32, finals: &mut [u32]) -> Column {
         let Reader { name, kind, lookup, .. } = self;
@@ -372,13 +466,13 @@ impl Reader<'_> {
                 Values::Numbers(size as u32)
             }
             Lookup::Fixed(from) => {
-                let column = Column { name, kind, values: Values::None, tells_missing: true };
+                let column = Column { name, kind, values: Values::None, tells_missing: true, of: Vec::new() };
                 (0..column.width() as u32).for_each(|number| finals[(from + number) as usize] = first + number);
                 return column;
             }
             Lookup::Nothing | Lookup::Known { .. } | Lookup::Hashed { .. } => Values::None,
         };
-        Column { name, kind, values, tells_missing: true }
+        Column { name, kind, values, tells_missing: true, of: Vec::new() }
     }
 }
 

@@ -31,7 +31,7 @@ use std::io::Read;
 use std::path::Path;
 
 pub use beside::write_beside;
-pub use columns::{ColumnKind, Columns, Scale, StopWords, WordWeights};
+pub use columns::{ColumnKind, Columns, EdgeColumns, Scale, StopWords, WordWeights};
 pub use error::{ArrayProblem, LineProblem, LoadError, PackedProblem, PpiProblem, TableProblem};
 pub use map::Map;
 pub use npy::write_npy_f32;

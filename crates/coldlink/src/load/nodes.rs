@@ -131,13 +131,16 @@ pub(super) fn read_new(
         NamesOfRows::Optional => rows.find(&schema.id).ok(),
     };
     let mut encoder = Encoder::knowing(schema, rows.header(), strict);
-    let found = encoder.surprises();
-    if strict && !(found.missing_columns.is_empty() && found.extra_columns.is_empty()) {
+    let other_columns = |rows: &Rows, found: &Surprises| {
         let (missing, extra) = (found.missing_columns.clone(), found.extra_columns.clone());
-        return Err(rows.problem(TableProblem::OtherColumns { missing, extra }));
-    }
+        let other = strict && !(missing.is_empty() && extra.is_empty());
+        if other { Err(rows.problem(TableProblem::OtherColumns { missing, extra })) } else { Ok(()) }
+    };
+    other_columns(&rows, encoder.surprises())?;
     let path = rows.path().to_owned();
     let (texts, lines) = read_rows(&mut rows, id, names, &mut encoder)?;
+    // Columns that some kinds of nodes have are missed once there is a row of such a kind.
+    other_columns(&rows, encoder.surprises())?;
     if lines.is_empty() {
         return Err(LoadError::NoNodes { path });
     }

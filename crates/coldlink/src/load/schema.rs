@@ -35,6 +35,8 @@ pub struct Column {
     pub values: Values,
     /// Whether a missing number, and a value that is not known, are attributes of their own; not so in files of the first version.
     pub tells_missing: bool,
+    /// The kinds of nodes that have such a column, where not all do: for the others it is neither empty nor missing.
+    pub of: Vec<String>,
 }
 
 /// What the cells of a column may say.
@@ -65,6 +67,11 @@ impl Column {
             ColumnKind::Ignore {} => 0,
             _ => values,
         }
+    }
+
+    /// Whether nodes of a kind have it. Nodes whose kind is not said may have any.
+    pub(super) fn is_of(&self, kind: &str) -> bool {
+        self.of.is_empty() || kind.is_empty() || self.of.iter().any(|known| known == kind)
     }
 
     /// Whether values that are rare or not known count as one of their own, the last of its attributes.
@@ -199,6 +206,7 @@ impl Schema {
         Columns {
             id: Some(self.id.clone()),
             columns: columns.map(|column| (column.name.clone(), column.kind)).collect(),
+            edges: None,
         }
     }
 
@@ -252,31 +260,33 @@ enum StoredKind {
         buckets: Option<u32>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         numbers: Option<u32>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        of: Vec<String>,
     },
 }
 
 impl From<Stored> for Column {
     fn from(Stored { name, kind }: Stored) -> Self {
-        let old = |kind, values| Column { name: name.clone(), kind, values, tells_missing: false };
+        let old = |kind, values| Column { name: name.clone(), kind, values, tells_missing: false, of: Vec::new() };
         match kind {
             StoredKind::Numeric => old(ColumnKind::Numeric { scale: Scale::None }, Values::None),
             StoredKind::MultiValued { vocabulary } => old(ColumnKind::multi_valued(), Values::Listed(vocabulary)),
             StoredKind::Ignored => old(ColumnKind::Ignore {}, Values::None),
-            StoredKind::Column { options, values, buckets, numbers } => {
+            StoredKind::Column { options, values, buckets, numbers, of } => {
                 let values = match (values, buckets, numbers) {
                     (Some(values), ..) => Values::Listed(values),
                     (None, Some(buckets), _) => Values::Hashed(buckets),
                     (None, None, Some(numbers)) => Values::Numbers(numbers),
                     (None, None, None) => Values::None,
                 };
-                Column { name, kind: options, values, tells_missing: true }
+                Column { name, kind: options, values, tells_missing: true, of }
             }
         }
     }
 }
 
 impl From<Column> for Stored {
-    fn from(Column { name, kind, values, tells_missing }: Column) -> Self {
+    fn from(Column { name, kind, values, tells_missing, of }: Column) -> Self {
         let kind = match (tells_missing, kind, values) {
             (false, ColumnKind::Numeric { .. }, _) => StoredKind::Numeric,
             (false, ColumnKind::MultiValued { .. }, Values::Listed(vocabulary)) => {
@@ -291,7 +301,7 @@ impl From<Column> for Stored {
                     Values::Hashed(count) => buckets = Some(count),
                     Values::Numbers(count) => numbers = Some(count),
                 }
-                StoredKind::Column { options, values: listed, buckets, numbers }
+                StoredKind::Column { options, values: listed, buckets, numbers, of }
             }
         };
         Stored { name, kind }
@@ -327,7 +337,7 @@ mod tests {
     use super::*;
 
     fn column(name: &str, kind: ColumnKind, values: Values) -> Column {
-        Column { name: name.into(), kind, values, tells_missing: true }
+        Column { name: name.into(), kind, values, tells_missing: true, of: Vec::new() }
     }
 
     fn listed(values: &[&str]) -> Values {

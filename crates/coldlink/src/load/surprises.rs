@@ -36,8 +36,8 @@ impl Surprises {
             notes.push(format!("no column{s} {}: read as empty cells", listed(&self.missing_columns)));
         }
         if !self.extra_columns.is_empty() {
-            let s = if self.extra_columns.len() == 1 { "" } else { "s" };
-            notes.push(format!("column{s} {} left aside: the model does not know them", listed(&self.extra_columns)));
+            let (s, them) = if self.extra_columns.len() == 1 { ("", "it") } else { ("s", "them") };
+            notes.push(format!("column{s} {} left aside: the model does not know {them}", listed(&self.extra_columns)));
         }
         if self.unknown_values > 0 {
             let s = if self.unknown_values == 1 { "" } else { "s" };

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::columns::EdgeColumns;
 use super::error::{LineProblem, LoadError, TableProblem};
 use super::nodes::{NamesOfRows, NodeTable, read_new};
 use super::rows::{Rows, endings};
@@ -37,7 +38,7 @@ pub fn load_json_lines(nodes: Vec<u8>, edges: Vec<u8>, options: &LoadOptions) ->
 
 fn assemble(table: NodeTable, edges: &Path, links: Rows, options: &LoadOptions) -> Result<Dataset, LoadError> {
     let ends = Ends { file_name: &table.file_name, numbers: table.index()? };
-    let mut links = Links::read(links, &ends, options.unknown_nodes)?;
+    let mut links = Links::read(links, &ends, options)?;
     let mut builder = GraphBuilder::new(ends.numbers.len());
     builder.extend(links.pairs.drain(..));
     let (graph, tidied) = builder.build();
@@ -96,11 +97,14 @@ struct Links {
 }
 
 impl Links {
-    fn read(mut rows: Rows, nodes: &Ends, unknown_nodes: UnknownNodes) -> Result<Self, LoadError> {
-        let columns = LinkColumns::find(&rows, nodes)?;
+    fn read(mut rows: Rows, nodes: &Ends, options: &LoadOptions) -> Result<Self, LoadError> {
+        let columns = match &options.columns.edges {
+            Some(given) => LinkColumns::given(&rows, given)?,
+            None => LinkColumns::find(&rows, nodes)?,
+        };
         let mut links = Links::default();
         while let Some((line, row)) = rows.next()? {
-            let added = links.add(&columns, row, nodes, unknown_nodes);
+            let added = links.add(&columns, row, nodes, options.unknown_nodes);
             added.map_err(|problem| rows.line_problem(line, problem))?;
         }
         Ok(links)
@@ -153,6 +157,12 @@ struct Column {
 }
 
 impl LinkColumns {
+    fn given(rows: &Rows, given: &EdgeColumns) -> Result<Self, LoadError> {
+        let column = |name: &String| Ok(Column { index: rows.find(name)?, name: name.clone() });
+        let weight = given.weight.as_ref().map(column).transpose()?;
+        Ok(LinkColumns { source: column(&given.source)?, target: column(&given.target)?, weight })
+    }
+
     fn find(rows: &Rows, nodes: &Ends) -> Result<Self, LoadError> {
         let header = rows.header();
         if header.len() < 2 {
@@ -244,6 +254,18 @@ mod tests {
         check("kind,dst,src\ncites,p2,p1\ncites,p1,p3\n");
         check("a,b,c\np1,p2,x\np3,p1,\n");
         check("\u{feff}source , target\r\n p1, p2\r\n\r\np3,p1");
+    }
+
+    #[test]
+    fn links_are_in_the_columns_that_are_said() {
+        let said = |text: &str| LoadOptions { columns: toml::from_str(text).unwrap(), ..LoadOptions::default() };
+        let edges = b"when,target,buyer,product\n1,x,p1,p2\n2,y,p3,p1\n";
+        let options = said("[edges]\nsource = \"buyer\"\ntarget = \"product\"\n");
+        let dataset = load_texts(edges, NODES.as_bytes(), options).unwrap();
+        assert_eq!(dataset.graph.iter_links().collect::<Vec<_>>(), [(0, 1), (0, 2)]);
+        let options = said("[edges]\nsource = \"buyer\"\ntarget = \"item\"\n");
+        let error = load_texts(edges, NODES.as_bytes(), options).unwrap_err();
+        assert!(error.to_string().contains("`item`") && error.hint().is_some(), "{error}");
     }
 
     #[test]
@@ -427,6 +449,52 @@ mod tests {
         let text = check("id,words,year\np7,node,soon\n").unwrap();
         assert_eq!((text.surprises.unreadable, text.attributes.row(0).0), (1, &[1, 5][..]));
         assert!(matches!(check("id,words,year\n"), Err(LoadError::NoNodes { .. })));
+    }
+
+    #[test]
+    fn a_column_that_only_some_kinds_of_nodes_have_is_not_missing_in_the_others() {
+        let nodes = "id,price,node_type,age,seen\ni1,3,item,,2024-01-01\ni2,,item,,\nu1,,user,30,2024-01-02\nu2,,user,,\nx,,,,\n";
+        let dataset = load_plain("source,target\nu1,i1\n", nodes).unwrap();
+        let schema = dataset.schema.unwrap();
+        let of = |name: &str| schema.column(name).unwrap().0.of.join(" ");
+        assert_eq!(
+            (of("price"), of("age"), of("seen"), of("node_type")),
+            ("item".into(), "user".into(), "".into(), "".into())
+        );
+        let names = schema.attribute_names();
+        let said = |attributes: &crate::graph::Attributes, node: NodeId| {
+            let names = attributes.row(node).0.iter().map(|&column| names[column as usize].as_str());
+            names.filter(|name| !name.starts_with("seen (")).collect::<Vec<_>>().join(", ")
+        };
+        let expected = [
+            "price, node_type=item",
+            "price is missing, node_type=item, seen is missing",
+            "node_type=user, age",
+            "node_type=user, age is missing, seen is missing",
+            "price is missing, age is missing, seen is missing",
+        ];
+        expected
+            .iter()
+            .enumerate()
+            .for_each(|(node, expected)| assert_eq!(said(&dataset.attributes, node as NodeId), *expected));
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.csv");
+        std::fs::write(&path, nodes).unwrap();
+        assert_eq!(load_new(&path, &schema, true).unwrap().attributes.columns(), dataset.attributes.columns());
+        let written = toml::to_string(&schema).unwrap();
+        assert_eq!(toml::from_str::<Schema>(&written).unwrap(), schema);
+        std::fs::write(&path, "id,node_type,age,seen\nu7,user,,2024-02-02\n").unwrap();
+        let new = load_new(&path, &schema, true).unwrap();
+        assert_eq!(
+            said(&new.attributes, 0),
+            "node_type=user, age is missing",
+            "users have no price that could be missing"
+        );
+        std::fs::write(&path, "id,node_type,age,seen\nu7,user,,2024-02-02\ni7,item,,2024-02-02\n").unwrap();
+        assert_eq!(load_new(&path, &schema, false).unwrap().surprises.missing_columns, ["price"]);
+        let error = load_new(&path, &schema, true).unwrap_err();
+        assert!(error.to_string().ends_with("there is no column `price`"), "{error}");
     }
 
     #[test]
