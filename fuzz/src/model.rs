@@ -24,8 +24,10 @@ pub fn graph() -> Dataset {
     let (mut nodes, mut edges) = (String::new(), String::new());
     for node in 0..NODES {
         let (kind, other) = if node % 2 == 0 { ("user", "item") } else { ("item", "user") };
+        // A column that one kind of nodes has.
+        let price = if kind == "item" { format!("\"price\":{},", node % 9) } else { String::new() };
         nodes += &format!(
-            "{{\"id\":\"n{node}\",\"node_type\":\"{kind}\",\"x\":{},\"words\":\"a{}|b{}\",\"title\":\"{other} of the {} kind\"}}\n",
+            "{{\"id\":\"n{node}\",\"node_type\":\"{kind}\",{price}\"x\":{},\"words\":\"a{}|b{}\",\"title\":\"{other} of the {} kind\"}}\n",
             node % 13,
             node % 7,
             node % 5,
@@ -100,8 +102,7 @@ fn renamed(mut bytes: Vec<u8>, from: &str, to: &str) -> Vec<u8> {
 }
 
 /// A new node in the columns of [`trained`].
-const NEW: &str =
-    "{\"id\":\"new\",\"node_type\":\"user\",\"x\":2,\"words\":[\"a1\",\"c\"],\"title\":\"item of the 2 kind\"}\n";
+const NEW: &str = "{\"id\":\"new\",\"node_type\":\"item\",\"price\":3,\"x\":2,\"words\":[\"a1\",\"c\"],\"title\":\"item of the 2 kind\"}\n";
 
 /// Asks a model what it is made for.
 pub fn use_model(model: &Model) {

@@ -17,6 +17,8 @@ fn main() -> io::Result<()> {
     seed("csv", "tables", 0, &both(EDGES, NODES))?;
     seed("csv", "tables-strict", 16, &both("source,target\np1,p2\n", "id,x\np1,1\np2,2\n"))?;
     seed("csv", "tables-unknown", 8, &both("source,target\np1,p2\np1,p3\n", "id,x\np1,a\np2,b\n"))?;
+    let kinds = "id,node_type,age,price\np1,user,3,\np2,item,,7\np3,user,5,\np4,item,,9\n";
+    seed("csv", "kinds", 0, &both("source,target\np1,p2\np3,p4\n", kinds))?;
     seed("csv", "tabs", 1, &tabbed(&both(EDGES, NODES)))?;
     seed("csv", "packed", 2, &both(EDGES, NODES))?;
     seed("csv", "raw-gzip", 3, &zipped(NODES.as_bytes()))?;
@@ -59,6 +61,8 @@ fn main() -> io::Result<()> {
     seed("model", "index", 1, &index)?;
 
     fs::write(place("columns", "columns")?, COLUMNS)?;
+    let edges = "[columns]\nkind.kind = \"type\"\nlook.kind = \"vector\"\nmade.kind = \"date-time\"\nfresh.kind = \"boolean\"\n[edges]\nsource = \"target\"\ntarget = \"source\"\nweight = \"weight\"\n";
+    fs::write(place("columns", "columns-of-edges")?, edges)?;
 
     let [features, ids] = ppi_arrays();
     for (form, (name, bytes)) in (0..).zip([("graph", PPI_GRAPH.as_bytes()), ("features", &features), ("ids", &ids)]) {
@@ -76,8 +80,7 @@ fn main() -> io::Result<()> {
         seed("split", &format!("array-{name}-edges"), form + 11, array)?;
     }
 
-    let node =
-        "{\"id\":\"q\",\"node_type\":\"user\",\"x\":2,\"words\":[\"a1\",\"c\"],\"title\":\"item of the 2 kind\"}";
+    let node = "{\"id\":\"q\",\"node_type\":\"item\",\"price\":3,\"x\":2,\"words\":[\"a1\",\"c\"],\"title\":\"item of the 2 kind\"}";
     let nodes = format!("{{\"nodes\":[{node},{{}}]");
     seed("http", "links", 0, format!("{nodes},\"k\":1}}").as_bytes())?;
     let all = ",\"k\":3.0,\"among\":\"both\",\"exclude\":[\"n1\"],\"candidates\":\"item\",\"where\":{\"words\":\"a1\"},\"explain\":true,\"map\":true,\"popularity\":0.5,\"base_rate\":0.01}";
