@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: every parser under libFuzzer, which looks for inputs that reach new code.
 //!
 //! A run starts from `fuzz/corpus/TARGET` and keeps what it finds new in `target/fuzz/corpus/TARGET`, so that the repository stays as it
-//! is; `cargo xtask fuzz keep` takes the smallest of these over. What makes a target fail is put into `fuzz/artifacts`.
+//! is; `cargo xtask fuzz keep` takes some of these over. What makes a target fail is put into `fuzz/artifacts`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -39,22 +39,21 @@ pub fn run(arguments: &[String]) -> Result<()> {
             Steps::one("seeds", seeds, &[])
         }
         ["keep"] => keep(&targets),
-        [name, rest @ ..] if rest.len() < 2 => {
-            let target = targets.into_iter().filter(|target| target == name).collect::<Vec<_>>();
-            if target.is_empty() {
-                return Err(unknown(name));
-            }
-            let seconds = rest.first().map_or(Ok(SECONDS), |text| text.parse());
-            let seconds = seconds.map_err(|_| Misuse(format!("SECONDS is a number, not `{}`", rest[0])))?;
-            fuzz(&target, seconds)
+        ["keep", name] => keep(&[known(&targets, name)?]),
+        [name] => fuzz(&[known(&targets, name)?], SECONDS),
+        [name, seconds] => {
+            let target = known(&targets, name)?;
+            fuzz(&[target], seconds.parse().map_err(|_| Misuse(format!("SECONDS is a number, not `{seconds}`")))?)
         }
         _ => Err(Misuse("`cargo xtask fuzz` takes a target and seconds".to_owned()).into()),
     }
 }
 
-fn unknown(name: &str) -> anyhow::Error {
-    let known = targets().unwrap_or_default().join("`, `");
-    Misuse(format!("there is no target `{name}`\nhint: there are `{known}`")).into()
+/// The target of that name.
+fn known(targets: &[String], name: &str) -> Result<String> {
+    let target = targets.iter().find(|target| *target == name).cloned();
+    let hint = || Misuse(format!("there is no target `{name}`\nhint: there are `{}`", targets.join("`, `")));
+    Ok(target.ok_or_else(hint)?)
 }
 
 /// The files of `fuzz/src/bin`, without the one that writes seeds.
@@ -169,7 +168,7 @@ fn running(target: &str) -> PathBuf {
     root().join("target/fuzz/corpus").join(target)
 }
 
-/// Takes the smallest inputs over that together reach all that was reached.
+/// Takes inputs over that together reach what was reached, as many as there is room for.
 fn keep(targets: &[String]) -> Result<()> {
     let mut steps = Steps::default();
     let binaries = Binaries::build(&mut steps, "*")?;
@@ -199,12 +198,12 @@ fn replace(corpus: &Path, chosen: &Path) -> Result<()> {
     let mut chosen = files(chosen)?.into_iter().map(|path| Ok((read(&path)?, path))).collect::<Result<Vec<_>>>()?;
     chosen.retain(|(bytes, _)| !named.contains(bytes));
     chosen.sort_by_key(|(bytes, _)| bytes.len());
-    let mut bytes_left = MOST_BYTES.saturating_sub(named.iter().map(Vec::len).sum());
-    for (bytes, path) in chosen.iter().take(MOST_FILES.saturating_sub(named.len())) {
-        let Some(left) = bytes_left.checked_sub(bytes.len()) else { break };
-        bytes_left = left;
+    // Of all sizes: small ones are broken at once, large ones reach far.
+    let bytes: usize = chosen.iter().map(|(bytes, _)| bytes.len()).sum();
+    let step = chosen.len().div_ceil(MOST_FILES.saturating_sub(named.len()).max(1)).max(bytes.div_ceil(MOST_BYTES));
+    for (_, path) in chosen.iter().step_by(step.max(1)) {
         fs::copy(path, corpus.join(path.file_name().context("a file has a name")?))?;
     }
-    println!("{} inputs, {} bytes", files(corpus)?.len(), MOST_BYTES.saturating_sub(bytes_left));
+    println!("{} inputs", files(corpus)?.len());
     Ok(())
 }
