@@ -22,7 +22,7 @@ pub use samples::{
     schema, tabbed, zipped,
 };
 pub use split::{SoundSplit, TABLES};
-pub use walk::{fit, walk, walk_loaded, walk_new};
+pub use walk::{fit, same_as_new, walk, walk_loaded, walk_new};
 
 use std::fs;
 use std::path::{Path, PathBuf};

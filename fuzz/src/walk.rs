@@ -1,9 +1,10 @@
 //! Uses all that was loaded, as a later stage would.
 
 use std::hint::black_box;
+use std::path::Path;
 
 use coldlink::graph::{Attributes, Dataset, Names};
-use coldlink::load::{LoadError, NewNodes};
+use coldlink::load::{LoadError, NewNodes, load_new};
 use coldlink::split::Preparation;
 
 /// A graph, or the error that stands for it.
@@ -28,6 +29,18 @@ pub fn walk_new(new: &Result<NewNodes, LoadError>) {
             black_box(new.notes());
         }
         Err(error) => told(error),
+    }
+}
+
+/// The rows of a graph once more, as if they were new: they must become the same attributes.
+pub fn same_as_new(dataset: &Dataset, nodes: &Path) {
+    let Some(schema) = &dataset.schema else { return };
+    let new = load_new(nodes, schema, false).expect("it was read before");
+    for node in 0..dataset.attributes.rows() as u32 {
+        let (once, again) = (dataset.attributes.row(node), new.attributes.row(node));
+        assert_eq!(once.0, again.0, "attributes of row {node}");
+        let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-4 * a.abs().max(1.0);
+        assert!(once.1.iter().zip(again.1).all(close), "row {node}: {:?} and {:?}", once.1, again.1);
     }
 }
 

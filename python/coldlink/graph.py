@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coldlink import _coldlink, arrays, pickled, tables
-from coldlink.errors import LoadError
+from coldlink.errors import ConfigError, LoadError
 
 if TYPE_CHECKING:
     import pandas
@@ -32,6 +32,8 @@ def read(
     strict_input: bool = False,
     unknown_nodes: str = "refuse",
     columns: Mapping[str, Kind] | None = None,
+    source: str | None = None,
+    target: str | None = None,
 ) -> Graph:
     """Reads a graph as the command line does.
 
@@ -39,12 +41,16 @@ def read(
     SparseGraph layout, a folder in GraphSAGE's PPI layout, or a packed file. `strict_input` refuses links with
     directions or weights, and cells that cannot be read, instead of dropping these; `unknown_nodes="drop"` leaves
     out links of nodes that have no row. `columns` says what columns of the node table are, where that is not to be
-    found out: `{"price": "numeric", "title": {"kind": "text", "rare": 3}}`.
+    found out: `{"price": "numeric", "title": {"kind": "text", "rare": 3}}`. `source` and `target` are the columns of
+    the links' ends, where they are not called so.
 
     >>> coldlink.read(folder)
     Graph('papers', nodes=150, links=450, attributes=13)
     """
-    return Graph(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, _kinds(columns, None), None))
+    if (source is None) != (target is None):
+        raise ConfigError("one of `source` and `target` is missing", hint="name both columns of the links' ends, or none")
+    said = _kinds(columns, None, None if source is None else {"source": source, "target": target})
+    return Graph(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, said, None))
 
 
 class Graph:
@@ -307,9 +313,9 @@ def _tensor_matrix(x: Any) -> Any:
     return csr_array(parts, shape=tuple(x.shape))
 
 
-def _kinds(columns: Mapping[str, Kind] | None, id: str | None) -> str | None:
-    """Kinds of columns as the library reads them."""
-    if columns is None and id is None:
+def _kinds(columns: Mapping[str, Kind] | None, id: str | None, edges: dict[str, Any] | None = None) -> str | None:
+    """What is said of columns, as the library reads it."""
+    if columns is None and id is None and edges is None:
         return None
     kinds = {name: {"kind": kind} if isinstance(kind, str) else dict(kind) for name, kind in (columns or {}).items()}
-    return json.dumps({"id": id, "columns": kinds})
+    return json.dumps({"id": id, "columns": kinds, "edges": edges})

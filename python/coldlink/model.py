@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,14 @@ OWN = ("preset", "seed", "budget")
 """Parameters that are no settings."""
 
 
-def load(path: str | os.PathLike[str]) -> Model:
-    """Opens a model that `Model.save` or `coldlink train` wrote.
+def load(path: str | os.PathLike[str], *, exact: bool = False) -> Model:
+    """Opens a model that `Model.save` or `coldlink train` wrote; see `Model.load`.
 
     >>> model.save(folder / "papers.model")
     >>> coldlink.load(folder / "papers.model")
     Model(preset='default', seed=0, steps=300)
     """
-    return Model.load(path)
+    return Model.load(path, exact=exact)
 
 
 class Model:
@@ -273,14 +274,19 @@ class Model:
         self._fitted().save(os.fspath(path))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Model:
+    def load(cls, path: str | os.PathLike[str], *, exact: bool = False) -> Model:
         """Opens a trained model; its parameters are those it was trained with.
+
+        Where an index lies beside it (`papers.model.index`, made by `coldlink index`), links are found through that, as on
+        the command line; with `exact`, or where the index cannot be used, every node is scored.
 
         >>> model.save(folder / "papers.model")
         >>> coldlink.Model.load(folder / "papers.model").settings["width"]
         256
         """
-        trained = _coldlink.Trained.open(os.fspath(path))
+        trained, problem = _coldlink.Trained.open(os.fspath(path), exact)
+        if problem is not None:
+            warnings.warn(f"{problem}, and every node is scored", stacklevel=2)
         summary, settings = json.loads(trained.summary()), json.loads(trained.settings())
         # A search or a file of settings is over, and its outcome is in the settings.
         preset = summary["preset"] if summary["preset"] in ("default", "paper", "authors-code") else "default"
@@ -373,7 +379,7 @@ class Model:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         contents = state["model"]
-        self._trained = None if contents is None else pickled.opened(contents, _coldlink.Trained.open)
+        self._trained = None if contents is None else pickled.opened(contents, _opened)
         self._names = None
         self._set(state["params"])
 
@@ -406,3 +412,7 @@ def _count(name: str, value: int) -> int:
     if isinstance(value, (int, np.integer)) and 0 <= value < 2**64:
         return int(value)
     raise ConfigError(f"`{name}` is {value!r}", hint="it is a whole number from 0 up")
+
+
+def _opened(path: str) -> _coldlink.Trained:
+    return _coldlink.Trained.open(path, True)[0]

@@ -39,10 +39,12 @@ impl Trained {
         Ok(Trained { model: listener.outcome(result)? })
     }
 
+    /// Opens a model, with its index unless links are to be `exact`, and tells why an index that is there cannot be used.
     #[staticmethod]
-    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let model = py.detach(|| Model::open(&path)).map_err(raised)?;
-        Ok(Trained { model })
+    fn open(py: Python<'_>, path: PathBuf, exact: bool) -> PyResult<(Self, Option<String>)> {
+        let open = || if exact { Model::open(&path).map(|model| (model, None)) } else { Model::open_indexed(&path) };
+        let (model, problem) = py.detach(open).map_err(raised)?;
+        Ok((Trained { model }, problem.map(|problem| problem.to_string())))
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {

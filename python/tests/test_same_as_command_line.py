@@ -63,9 +63,12 @@ def test_the_model_file_of_a_search(folder: Path, command_line: Run, tmp_path: P
     assert model.summary["preset"] == "auto"
 
 
-def test_links_of_new_nodes(folder: Path, command_line: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("indexed", [False, True])
+def test_links_of_new_nodes(indexed: bool, folder: Path, command_line: Run, tmp_path: Path) -> None:
     path = tmp_path / "cli.model"
     command_line("train", folder, "-o", path, *SETTINGS)
+    if indexed:
+        command_line("index", path)
     new = pd.DataFrame({"id": ["n1", "n2"], "words": ["honey|pollen", "reef"]})
     new.to_csv(tmp_path / "new.csv", index=False)
     printed = command_line("predict", path, "--new", tmp_path / "new.csv", "--format", "jsonl")
@@ -74,6 +77,16 @@ def test_links_of_new_nodes(folder: Path, command_line: Run, tmp_path: Path) -> 
     assert (found[["new", "rank", "seen"]].to_numpy() == expected[["new", "rank", "seen"]].to_numpy()).all()
     assert (found["score"].to_numpy() == expected["score"].to_numpy(np.float32)).all()
     assert (found["probability"] == expected["probability"]).all()
+
+
+def test_an_index_that_cannot_be_used_is_told(folder: Path, command_line: Run, tmp_path: Path) -> None:
+    path = tmp_path / "cli.model"
+    command_line("train", folder, "-o", path, *SETTINGS)
+    path.with_name("cli.model.index").write_bytes(b"no index")
+    with pytest.warns(UserWarning, match="every node is scored"):
+        told = coldlink.load(path)
+    new = [{"words": "honey"}]
+    assert told.recommend(new).equals(coldlink.load(path, exact=True).recommend(new))
 
 
 def test_embeddings(folder: Path, command_line: Run, tmp_path: Path) -> None:

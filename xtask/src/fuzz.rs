@@ -40,7 +40,10 @@ pub fn run(arguments: &[String]) -> Result<()> {
         }
         ["keep"] => keep(&targets),
         ["keep", name] => keep(&[known(&targets, name)?]),
-        [name] => fuzz(&[known(&targets, name)?], SECONDS),
+        [word] => match word.parse() {
+            Ok(seconds) => fuzz(&targets, seconds),
+            Err(_) => fuzz(&[known(&targets, word)?], SECONDS),
+        },
         [name, seconds] => {
             let target = known(&targets, name)?;
             fuzz(&[target], seconds.parse().map_err(|_| Misuse(format!("SECONDS is a number, not `{seconds}`")))?)

@@ -136,12 +136,12 @@ const TASKS: [Task; 18] = [
     Task {
         name: "postgres",
         arguments: "",
-        about: "embeddings in a real PostgreSQL with pgvector, which must find our best nodes (python3 and PyPI's pgserver)",
+        about: "embeddings in a real PostgreSQL with pgvector, which must find our best nodes (python3, and a server from PyPI)",
         run: |_| postgres::run(),
     },
     Task {
         name: "fuzz",
-        arguments: "[TARGET [SECONDS]]",
+        arguments: "[TARGET] [SECONDS]",
         about: "every parser under libFuzzer, or one, a minute each unless told, into results/; `seeds` and `keep` renew fuzz/corpus",
         run: fuzz::run,
     },

@@ -1,11 +1,12 @@
 //! `cargo xtask page`: the server's page in a real browser.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::served::{Serving, build, demo_model};
+use crate::served::{Serving, binary, build, demo_model};
 use crate::steps::{Steps, in_root, is_there, root};
 
 const TESTS: &str = "crates/coldlink-server/tests/browser";
@@ -28,12 +29,34 @@ pub fn run() -> Result<()> {
     fs::write(root().join("target/page/token"), TOKEN)?;
     let open = Serving::start(&model, "page.model", &[])?;
     let guarded = Serving::start(&model, "guarded.model", &["--token-file", "target/page/token"])?;
+    let shop = Serving::start(&shop_model(&mut steps)?, "shop.model", &[])?;
     let mut node = in_root("node");
-    node.args([&format!("{TESTS}/page.test.mjs"), &chromium, &open.url(), &guarded.url(), TOKEN]).arg(&shots);
+    node.args([&format!("{TESTS}/page.test.mjs"), &chromium, &open.url(), &guarded.url(), TOKEN, &shop.url()])
+        .arg(&shots);
     steps.run("page", node)?;
     steps.finish();
     println!("screenshots are in {}: look at them", shots.display());
     Ok(())
+}
+
+/// A model of users who like items of their taste, each kind with a column of its own.
+fn shop_model(steps: &mut Steps) -> Result<PathBuf> {
+    const EACH: usize = 150;
+    let folder = root().join("target/page/shop");
+    fs::create_dir_all(&folder)?;
+    let nodes = (0..EACH).map(|place| {
+        let (taste, age, price) = (place % 5, 20 + place % 40, place % 9);
+        format!("u{place},user,t{taste},,{age}\ni{place},item,t{taste},{price},\n")
+    });
+    fs::write(folder.join("nodes.csv"), format!("id,node_type,taste,price,age\n{}", nodes.collect::<String>()))?;
+    let links =
+        (0..EACH).flat_map(|place| [0, 35, 70, 105].map(|step| format!("u{place},i{}\n", (place + step) % EACH)));
+    fs::write(folder.join("edges.csv"), format!("source,target\n{}", links.collect::<String>()))?;
+    let model = folder.join("shop.model");
+    let mut train = binary();
+    train.args(["train", "--quiet", "--preset", "default", "--set", "steps=200"]).arg(&folder).arg("-o").arg(&model);
+    steps.run("shop model", train)?;
+    Ok(model)
 }
 
 fn chromium() -> Result<String> {

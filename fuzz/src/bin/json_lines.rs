@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use coldlink::load::{LoadOptions, Schema, load_json_lines, load_new, load_tables, new_from_json_lines};
 use coldlink_fuzz::{
-    EDGE_LINES, NODE_LINES, check_memory, file, fit, form, prepare, schema, two, walk_loaded, walk_new,
+    EDGE_LINES, NODE_LINES, check_memory, file, fit, form, prepare, same_as_new, schema, two, walk_loaded, walk_new,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -24,7 +24,12 @@ fuzz_target!(init: prepare(), |bytes: &[u8]| {
         }
         1 => walk_new(&new_from_json_lines(text.to_vec(), &SCHEMA, strict)),
         2 => walk_new(&load_new(&file("new.jsonl", text), &SCHEMA, strict)),
-        3 => walk_loaded(&load_tables(&file("edges.jsonl", edges), &file("nodes.jsonl", nodes), &options)),
+        3 => {
+            let (edges, nodes) = (file("edges.jsonl", edges), file("nodes.jsonl", nodes));
+            let loaded = load_tables(&edges, &nodes, &options);
+            walk_loaded(&loaded);
+            loaded.iter().for_each(|dataset| same_as_new(dataset, &nodes));
+        }
         // Packed by nobody: the reader of zstandard meets it as it is.
         4 => {
             let (edges, nodes) = (file("edges.jsonl", EDGE_LINES.as_bytes()), file("nodes.jsonl.zst", text));

@@ -55,6 +55,6 @@ pub fn make(model: &Model, path: &Path, common: &Common) -> anyhow::Result<()> {
 
 /// What an index finds, in words.
 pub fn found(about: &AboutIndex) -> String {
-    let (recall, difference) = (percent(about.recall), about.score_difference);
-    format!("{recall} of the ten best links with scores {difference:.3} off on average")
+    let off = |difference: f64| format!(" with scores {difference:.3} off on average");
+    format!("{} of the ten best links{}", percent(about.recall), about.score_difference.map(off).unwrap_or_default())
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use coldlink::graph::{Dataset, NodeId};
 use coldlink::index::AboutIndex;
-use coldlink::load::{ColumnKind, LoadError, Schema};
+use coldlink::load::{ColumnKind, EdgeColumns, LoadError, Schema};
 use coldlink::model::{FileProblem, IndexProblem, Model, Summary};
 use coldlink::score::{KindWeights, ScoreWeights, Term};
 use serde::Serialize;
@@ -38,7 +38,7 @@ pub struct Inspect {
 /// Runs the command.
 pub fn run(args: &Inspect, _: &Common) -> anyhow::Result<()> {
     match args.graph.load_silently() {
-        Ok(dataset) if args.schema => print(schema_text(dataset.schema.as_ref())?),
+        Ok(dataset) if args.schema => print(schema_text(dataset.schema.as_ref(), args.graph.columns()?.edges)?),
         Ok(dataset) => {
             let about = AboutGraph::of(&dataset);
             if args.json { print_json(&about) } else { print(about.text()) }
@@ -46,7 +46,7 @@ pub fn run(args: &Inspect, _: &Common) -> anyhow::Result<()> {
         Err(error) if matches!(error.downcast_ref(), Some(LoadError::UnknownFormat { .. })) => {
             let (model, problem) = open_model(args)?;
             if args.schema {
-                return print(schema_text(model.schema.as_ref())?);
+                return print(schema_text(model.schema.as_ref(), None)?);
             }
             let about = AboutModel::of(model, problem.map(|problem| format!("{:#}", anyhow::Error::from(problem))));
             if args.json { print_json(&about) } else { print(about.text()) }
@@ -184,12 +184,13 @@ impl Spread {
 }
 
 /// The kinds of columns with their options, and what there is to choose from.
-fn schema_text(schema: Option<&Schema>) -> anyhow::Result<String> {
+fn schema_text(schema: Option<&Schema>, edges: Option<EdgeColumns>) -> anyhow::Result<String> {
     let schema = schema.ok_or_else(|| {
         Failure::new("there are no columns: attributes were given as numbers")
             .hint("only node tables (.csv, .tsv, .jsonl, .parquet) have columns")
     })?;
-    Ok(format!("{SCHEMA_HEAD}{}", schema.to_columns().to_toml()))
+    let columns = coldlink::load::Columns { edges, ..schema.to_columns() };
+    Ok(format!("{SCHEMA_HEAD}{}", columns.to_toml()))
 }
 
 const SCHEMA_HEAD: &str = "\
@@ -208,6 +209,7 @@ const SCHEMA_HEAD: &str = "\
 #   [edges]
 #   source = \"buyer\"
 #   target = \"product\"
+#   weight = \"count\"      if there is one; links of weight 0 are none
 
 ";
 

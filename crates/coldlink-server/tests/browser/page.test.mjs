@@ -1,8 +1,9 @@
 // The page as a person uses it, in a real Chromium: by mouse and keyboard, on a phone, in the dark, with bad input.
 //
-//     node page.test.mjs CHROMIUM URL GUARDED_URL TOKEN FOLDER
+//     node page.test.mjs CHROMIUM URL GUARDED_URL TOKEN SHOP_URL FOLDER
 //
-// Both servers serve the demo's model, the second one behind a token. Screenshots go to FOLDER.
+// The first two servers serve the demo's model, the second one behind a token; the third a model of users and items.
+// Screenshots go to FOLDER.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -11,7 +12,7 @@ import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { chromium } from "playwright-core";
 
-const [executablePath, url, guarded, token, folder] = process.argv.slice(2);
+const [executablePath, url, guarded, token, shop, folder] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let browser;
@@ -67,6 +68,23 @@ test("an example is filled in, and its links come with bars, reasons, a neighbou
   assert.notEqual((await page.locator("#map svg").getAttribute("viewBox")).split(" ")[2], "1040");
   await page.getByRole("button", { name: "All", exact: true }).click();
   await shot(page, "desktop-light");
+  await done();
+});
+
+test("a node is asked for what its kind has, and gets links of the other kind", async () => {
+  const { page, done } = await opened({}, shop);
+  const [kind, price, age] = [/^node_type/, /^price/, /^age/].map((label) => page.getByLabel(label));
+  for (const [chosen, has, hasNot, found] of [["item", price, age, /^u/], ["user", age, price, /^i/]]) {
+    await kind.selectOption(chosen);
+    await has.waitFor();
+    await hasNot.waitFor({ state: "hidden" });
+    await has.fill("7");
+    await page.getByRole("button", { name: "Find its links" }).click();
+    await page.waitForFunction((found) => new RegExp(found).test(document.querySelector("#links > li button")?.textContent), found.source);
+    const names = await page.locator("#links > li > button").allTextContents();
+    assert.ok(names.length === 10 && names.every((name) => found.test(name)), names.join());
+  }
+  await checkAccessible(page);
   await done();
 });
 

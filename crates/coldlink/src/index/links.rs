@@ -32,8 +32,10 @@ pub struct AboutIndex {
     pub nodes: usize,
     /// Of the ten best links by scoring every node, the share that is found through the index.
     pub recall: f64,
-    /// By how much the scores of these links differ from those by scoring every node, on average.
-    pub score_difference: f64,
+    /// By how much the scores of these links differ from those by scoring every node, on average; files of the first version do not
+    /// say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score_difference: Option<f64>,
     /// Over so many nodes, each held as if it were new.
     pub sample: usize,
     /// With which effort.

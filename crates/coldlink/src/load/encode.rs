@@ -22,7 +22,7 @@ const MOST_WORDS: usize = 1 << 20;
 /// Kinds of nodes above which a column is looked for in all of them.
 const MOST_KINDS: usize = 255;
 /// Attributes of all columns at most, words before a vocabulary is chosen included.
-const MOST_ATTRIBUTES: u32 = 1 << 28;
+const MOST_ATTRIBUTES: u32 = 1 << 26;
 
 /// Rows of attributes that grow.
 #[derive(Default)]
@@ -124,16 +124,33 @@ impl Lookup<'_> {
 }
 
 impl Reader<'_> {
-    /// Whether a row of some kind has this column; one that has a value in it has it.
-    fn is_of(&mut self, kind: &str, missing: bool) -> bool {
-        match &mut self.of {
-            Of::Known(column) => !missing || column.is_of(kind),
-            Of::Met(kinds) => {
-                if !missing && !kind.is_empty() && !kinds.contains(kind) {
-                    kinds.insert(kind.into());
-                }
+    /// Whether nothing stands in a cell. `none` and `NA` are values where any text may be one.
+    fn is_missing(&self, cell: &str) -> bool {
+        let by_word = match self.kind {
+            ColumnKind::Numeric { .. } | ColumnKind::Boolean {} | ColumnKind::DateTime {} | ColumnKind::Vector {} => {
                 true
             }
+            ColumnKind::Categorical { .. }
+            | ColumnKind::MultiValued { .. }
+            | ColumnKind::Text { .. }
+            | ColumnKind::Type {}
+            | ColumnKind::Ignore {} => false,
+        };
+        cell.is_empty() || by_word && cells::is_missing(cell)
+    }
+
+    /// Whether rows of some kind have this column, as far as that is known.
+    fn is_of(&self, kind: &str) -> bool {
+        matches!(&self.of, Of::Met(_)) || matches!(&self.of, Of::Known(column) if column.is_of(kind))
+    }
+
+    /// Notes that a row of some kind has a value here. All kinds have the column that tells them.
+    fn meet(&mut self, kind: &str) {
+        if let (Of::Met(kinds), false) = (&mut self.of, kind.is_empty() || self.kind == ColumnKind::Type {})
+            && kinds.len() <= MOST_KINDS
+            && !kinds.contains(kind)
+        {
+            kinds.insert(kind.into());
         }
     }
 
@@ -194,7 +211,7 @@ impl Reader<'_> {
                 if numbers.len() != size {
                     return None;
                 }
-                entries.extend((first..).zip(numbers));
+                entries.extend((0..).map(|place| first.saturating_add(place)).zip(numbers));
             }
             (ColumnKind::Text { stop_words, weights, .. }, lookup) => {
                 let start = entries.len();
@@ -298,7 +315,7 @@ impl<'a> Encoder<'a> {
         }
         let known = |name: &&String| **name != schema.id && schema.columns.iter().all(|column| column.name != **name);
         out.surprises.extra_columns = header.iter().filter(known).filter(|name| !name.is_empty()).cloned().collect();
-        Encoder { kind: kind_place(&readers), readers, next: first, out, entries: Vec::new(), strict }
+        Encoder { kind: kind_place(&readers), readers, next: 0, out, entries: Vec::new(), strict }
     }
 
     /// What was not expected so far.
@@ -312,20 +329,29 @@ impl<'a> Encoder<'a> {
         let kind = self.kind.map_or("", |place| &row[place]);
         for reader in &mut self.readers {
             let cell = reader.place.map_or("", |place| &row[place]);
-            let missing = cell.is_empty() || cells::is_missing(cell);
-            if !reader.is_of(kind, missing) {
+            let missing = reader.is_missing(cell);
+            if missing && !reader.is_of(kind) {
                 continue;
             }
             if reader.is_lacking() && !self.out.surprises.missing_columns.contains(&reader.name) {
                 self.out.surprises.missing_columns.push(reader.name.clone());
             }
-            let problem = match reader.read(cell, missing, &mut self.next, &mut self.entries) {
+            let start = self.entries.len();
+            let read = reader.read(cell, missing, &mut self.next, &mut self.entries);
+            if read.is_some() && !missing {
+                reader.meet(kind);
+            }
+            let problem = match read {
                 Some(0) => continue,
                 Some(unknown) => {
                     self.out.surprises.unknown_values += unknown;
                     LineProblem::UnknownValue { column: reader.name.clone(), cell: short(cell) }
                 }
                 None => {
+                    // As if it were empty.
+                    if !reader.is_of(kind) {
+                        self.entries.truncate(start);
+                    }
                     let problem = LineProblem::Unreadable {
                         column: reader.name.clone(),
                         kind: reader.kind.name(),
@@ -519,9 +545,12 @@ pub(super) fn find_kinds(mut rows: Rows, given: &Columns) -> Result<(usize, Vec<
             super::survey::look_at_row(&mut surveys, row);
         }
     }
-    let kind = |&column: &usize| {
-        let given = given.columns.get(&header[column]).copied();
-        (column, given.unwrap_or_else(|| surveys[column].kind(&header[column])))
+    let tells_kind = given.columns.values().any(|kind| *kind == ColumnKind::Type {});
+    let found = |column: usize| match surveys[column].kind(&header[column]) {
+        // Users have said which column tells kinds.
+        ColumnKind::Type {} if tells_kind => ColumnKind::categorical(),
+        kind => kind,
     };
+    let kind = |&column: &usize| (column, given.columns.get(&header[column]).copied().unwrap_or_else(|| found(column)));
     Ok((id, others.iter().map(kind).collect()))
 }

@@ -34,7 +34,7 @@ pub(super) const MAGIC: [u8; 8] = *b"\x93CLGRAPH";
 
 /// The version that is written; all from 1 on are read.
 /// 2 has schemas with more kinds of columns.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// Sections in their order.
 const SECTIONS: [&str; 10] = [

@@ -1,7 +1,8 @@
 //! How the columns of a node table become attributes, and new rows the same attributes.
 //!
-//! A schema lists what the cells of a table may say: kinds of columns and their values. It is taken from all rows, which is safe
-//! for any split: it holds no statistic and no link. Which values are frequent enough, means, deviations and word weights are
+//! A schema lists what the cells of a table may say: kinds of columns, their values, and which kinds of nodes have them. It is taken
+//! from all rows, those that a split hides included: what a column is does not depend on which rows are looked at. It holds no
+//! number that is fitted, and no link. Which values are frequent enough, means, deviations and word weights are
 //! fitted later, on training rows alone ([`Preparation`](crate::split::Preparation)); what is to be fitted to which
 //! attributes stands in their [`Block`]s.
 

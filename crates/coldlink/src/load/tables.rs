@@ -158,9 +158,16 @@ struct Column {
 
 impl LinkColumns {
     fn given(rows: &Rows, given: &EdgeColumns) -> Result<Self, LoadError> {
-        let column = |name: &String| Ok(Column { index: rows.find(name)?, name: name.clone() });
-        let weight = given.weight.as_ref().map(column).transpose()?;
-        Ok(LinkColumns { source: column(&given.source)?, target: column(&given.target)?, weight })
+        let weight = given.weight.as_ref().map(|name| rows.find(name)).transpose()?;
+        Ok(LinkColumns::at(rows.header(), rows.find(&given.source)?, rows.find(&given.target)?, weight))
+    }
+
+    /// Weights are in a column that is called so, unless it is said.
+    fn at(header: &[String], source: usize, target: usize, weight: Option<usize>) -> Self {
+        let named = |name: &&str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
+        let found = || WEIGHTS.iter().find_map(named).filter(|&weight| weight != source && weight != target);
+        let column = |index: usize| Column { index, name: header[index].clone() };
+        LinkColumns { source: column(source), target: column(target), weight: weight.or_else(found).map(column) }
     }
 
     fn find(rows: &Rows, nodes: &Ends) -> Result<Self, LoadError> {
@@ -174,9 +181,7 @@ impl LinkColumns {
         if pair.is_none() && [source, target].iter().all(|&end| nodes.numbers.contains_key(header[end].as_str())) {
             return Err(rows.problem(TableProblem::NoHeader { cell: header[0].clone() }));
         }
-        let column = |index: usize| Column { index, name: header[index].clone() };
-        let weight = WEIGHTS.iter().find_map(|name| named(name)).filter(|&weight| weight != source && weight != target);
-        Ok(LinkColumns { source: column(source), target: column(target), weight: weight.map(column) })
+        Ok(LinkColumns::at(header, source, target, None))
     }
 
     /// A weight that is not given is 1.
@@ -198,6 +203,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
+    use crate::graph::Attributes;
     use crate::load::load;
 
     const NODES: &str = "id,year,words\np1,1999,graph|link\np2,,node\np3,2001,\"link, new | node\"\n";
@@ -240,7 +246,7 @@ mod tests {
             .collect();
         let columns = toml::from_str(&format!("[columns]\n{}", columns.concat())).unwrap();
         let error = load_texts(b"source,target\n", nodes.as_bytes(), LoadOptions { columns, ..LoadOptions::default() });
-        let problem = LineProblem::TooManyAttributes { most: 1 << 28 };
+        let problem = LineProblem::TooManyAttributes { most: 1 << 26 };
         assert!(matches!(error, Err(LoadError::Line { line: 2, problem: found, .. }) if found == problem));
     }
 
@@ -259,10 +265,15 @@ mod tests {
     #[test]
     fn links_are_in_the_columns_that_are_said() {
         let said = |text: &str| LoadOptions { columns: toml::from_str(text).unwrap(), ..LoadOptions::default() };
-        let edges = b"when,target,buyer,product\n1,x,p1,p2\n2,y,p3,p1\n";
+        let edges = b"when,target,buyer,product,weight,size\n1,x,p1,p2,1,0\n2,y,p3,p1,1,1\n3,y,p3,p2,0,0\n";
         let options = said("[edges]\nsource = \"buyer\"\ntarget = \"product\"\n");
         let dataset = load_texts(edges, NODES.as_bytes(), options).unwrap();
         assert_eq!(dataset.graph.iter_links().collect::<Vec<_>>(), [(0, 1), (0, 2)]);
+        let options = said("[edges]\nsource = \"buyer\"\ntarget = \"product\"\nweight = \"size\"\n");
+        assert_eq!(
+            load_texts(edges, NODES.as_bytes(), options).unwrap().graph.iter_links().collect::<Vec<_>>(),
+            [(0, 2)]
+        );
         let options = said("[edges]\nsource = \"buyer\"\ntarget = \"item\"\n");
         let error = load_texts(edges, NODES.as_bytes(), options).unwrap_err();
         assert!(error.to_string().contains("`item`") && error.hint().is_some(), "{error}");
@@ -451,50 +462,62 @@ mod tests {
         assert!(matches!(check("id,words,year\n"), Err(LoadError::NoNodes { .. })));
     }
 
+    /// Items, users, a node without a kind, and one of a kind called `none`; users have a `plan`, and what stands under `price` is none.
+    const OF_KINDS: &str = "id,price,node_type,age,seen,plan\n\
+        i1,3,item,,2024-01-01,gold\ni2,,item,,,silver\n\
+        u1,dear,user,30,2024-01-02,none\nu2,NA,user,,,none\n\
+        x,,,,,\nn,,none,1,,gold\n";
+
     #[test]
     fn a_column_that_only_some_kinds_of_nodes_have_is_not_missing_in_the_others() {
-        let nodes = "id,price,node_type,age,seen\ni1,3,item,,2024-01-01\ni2,,item,,\nu1,,user,30,2024-01-02\nu2,,user,,\nx,,,,\n";
-        let dataset = load_plain("source,target\nu1,i1\n", nodes).unwrap();
+        let columns = toml::from_str("[columns]\nprice = { kind = \"numeric\" }\n").unwrap();
+        let options = LoadOptions { columns, ..LoadOptions::default() };
+        let dataset = load_texts(b"source,target\nu1,i1\n", OF_KINDS.as_bytes(), options).unwrap();
         let schema = dataset.schema.unwrap();
         let of = |name: &str| schema.column(name).unwrap().0.of.join(" ");
-        assert_eq!(
-            (of("price"), of("age"), of("seen"), of("node_type")),
-            ("item".into(), "user".into(), "".into(), "".into())
-        );
+        let found = ["price", "node_type", "age", "seen", "plan"].map(of);
+        assert_eq!(found, ["item", "", "none user", "item user", ""]);
         let names = schema.attribute_names();
-        let said = |attributes: &crate::graph::Attributes, node: NodeId| {
+        let said = |attributes: &Attributes, node: NodeId| {
             let names = attributes.row(node).0.iter().map(|&column| names[column as usize].as_str());
             names.filter(|name| !name.starts_with("seen (")).collect::<Vec<_>>().join(", ")
         };
         let expected = [
-            "price, node_type=item",
-            "price is missing, node_type=item, seen is missing",
-            "node_type=user, age",
-            "node_type=user, age is missing, seen is missing",
+            "price, node_type=item, plan=gold",
+            "price is missing, node_type=item, seen is missing, plan=silver",
+            "node_type=user, age, plan=none",
+            "node_type=user, age is missing, seen is missing, plan=none",
             "price is missing, age is missing, seen is missing",
+            "node_type=none, age, plan=gold",
         ];
-        expected
-            .iter()
-            .enumerate()
-            .for_each(|(node, expected)| assert_eq!(said(&dataset.attributes, node as NodeId), *expected));
+        let found: Vec<String> = (0..6).map(|node| said(&dataset.attributes, node)).collect();
+        assert_eq!(found, expected);
 
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new.csv");
-        std::fs::write(&path, nodes).unwrap();
-        assert_eq!(load_new(&path, &schema, true).unwrap().attributes.columns(), dataset.attributes.columns());
-        let written = toml::to_string(&schema).unwrap();
-        assert_eq!(toml::from_str::<Schema>(&written).unwrap(), schema);
-        std::fs::write(&path, "id,node_type,age,seen\nu7,user,,2024-02-02\n").unwrap();
-        let new = load_new(&path, &schema, true).unwrap();
-        assert_eq!(
-            said(&new.attributes, 0),
-            "node_type=user, age is missing",
-            "users have no price that could be missing"
-        );
-        std::fs::write(&path, "id,node_type,age,seen\nu7,user,,2024-02-02\ni7,item,,2024-02-02\n").unwrap();
-        assert_eq!(load_new(&path, &schema, false).unwrap().surprises.missing_columns, ["price"]);
-        let error = load_new(&path, &schema, true).unwrap_err();
+        let load_text = |text: &str, strict: bool| {
+            std::fs::write(&path, text).unwrap();
+            load_new(&path, &schema, strict)
+        };
+        let again = load_text(OF_KINDS, false).unwrap();
+        (0..6).for_each(|node| assert_eq!(again.attributes.row(node), dataset.attributes.row(node), "row {node}"));
+        assert_eq!(toml::from_str::<Schema>(&toml::to_string(&schema).unwrap()).unwrap(), schema);
+        let user = "id,node_type,age,seen,plan\nu7,user,,2024-02-02,none\n";
+        let new = load_text(user, true).unwrap();
+        assert_eq!(said(&new.attributes, 0), "node_type=user, age is missing, plan=none", "users have no price");
+        let both = format!("{user}i7,item,,2024-02-02,gold\n");
+        assert_eq!(load_text(&both, false).unwrap().surprises.missing_columns, ["price"]);
+        let error = load_text(&both, true).unwrap_err();
         assert!(error.to_string().ends_with("there is no column `price`"), "{error}");
+    }
+
+    #[test]
+    fn a_column_that_is_said_to_tell_kinds_is_the_only_one() {
+        let columns = toml::from_str("[columns]\nrole = { kind = \"type\" }\n").unwrap();
+        let nodes = "id,node_type,role\na,x,user\nb,y,item\n";
+        let options = LoadOptions { columns, ..LoadOptions::default() };
+        let dataset = load_texts(b"source,target\na,b\n", nodes.as_bytes(), options).unwrap();
+        assert_eq!(dataset.attributes.types().unwrap().names, ["item", "user"]);
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl Model {
             Hnsw::build(&unit, &zeros, &zeros, self.kept().seen.nodes().to_vec())
         });
         let of = format!("{:016x}", self.identity(nodes));
-        let about = AboutIndex { of, nodes, recall: 0.0, score_difference: 0.0, sample: 0, effort: EFFORTS[0] };
+        let about = AboutIndex { of, nodes, recall: 0.0, score_difference: None, sample: 0, effort: EFFORTS[0] };
         self.measured(LinkIndex { about, dense, similar })
     }
 
@@ -111,7 +111,7 @@ impl Model {
             let differences: Vec<f64> = pairs.map(|(found, exact)| f64::from((found - exact).abs())).collect();
             let wanted: usize = exact.iter().map(Vec::len).sum();
             index.about.recall = if wanted == 0 { 1.0 } else { differences.len() as f64 / wanted as f64 };
-            index.about.score_difference = differences.iter().sum::<f64>() / differences.len().max(1) as f64;
+            index.about.score_difference = Some(differences.iter().sum::<f64>() / differences.len().max(1) as f64);
             index.about.sample = nodes.len();
             if index.about.recall >= ENOUGH {
                 break;

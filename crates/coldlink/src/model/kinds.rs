@@ -205,6 +205,7 @@ mod tests {
         let kinds = larger.kinds.as_ref().unwrap();
         assert_eq!((kinds.types.all().len(), kinds.types.of(300)), (301, larger.kind("item").unwrap()));
     }
+
     #[test]
     fn an_added_node_of_a_kind_beyond_those_of_the_model_is_of_an_unknown_kind() {
         let of = |names: &[&str], of: Vec<u8>| {

@@ -3,6 +3,8 @@
 //! Candidates are the best nodes by the dense part of the score, which a graph of near neighbours finds; and of the nodes that share
 //! words with the new one, or that its walk reaches, the best by these. Nodes that came after the index was built are all candidates.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::{Among, Model, Newcomers, Wish};
@@ -78,16 +80,15 @@ impl Model {
         let all: Vec<NodeId> = (0..self.embeddings.nodes() as NodeId).collect();
         let rows = 0..nodes.len();
         let Some(scorer) = &scorer else {
-            return match index {
-                Some(index) => rows
-                    .into_par_iter()
-                    .map(|row| without(row, self.retrieve_by_lambda(index, held, row, wider).unwrap_or_default()))
-                    .collect(),
-                None => {
-                    let exact = self.best_by_dense(held, rows, wider.count);
-                    exact.into_iter().enumerate().map(|(row, hits)| without(row, hits)).collect()
-                }
+            let exact = |rows: Range<usize>| self.best_of_all(None, held, rows, wider);
+            let Some(index) = index else {
+                return exact(rows).into_iter().enumerate().map(|(row, hits)| without(row, hits)).collect();
             };
+            let find = |row: usize| {
+                let found = self.retrieve_by_lambda(index, held, row, wider);
+                without(row, found.unwrap_or_else(|| exact(row..row + 1).remove(0)))
+            };
+            return rows.into_par_iter().map(find).collect();
         };
         let find = |row: usize| {
             let hits = match index {
@@ -101,7 +102,8 @@ impl Model {
                 let own = (self.embeddings.nodes() + row) as NodeId;
                 let near = scorer.evidence.walk_from_starts(scorer.evidence.starts(own, Some(nodes[row])));
                 let scores = scorer.scores_of(&scorer.evidence.source_from(own, near), &all);
-                best(all.iter().copied().zip(scores), wider.count)
+                let scored = all.iter().copied().zip(scores);
+                best(scored.filter(|&(node, _)| self.is_wished(held, row, wider, node)), wider.count)
             });
             without(row, hits)
         };

@@ -25,7 +25,7 @@ use crate::train::{Fitted, Validated};
 
 const KIND: &str = "model";
 /// 2 added the score's weights and what they need; a model of version 1 has none. 3 added what is fitted to tables.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// How a model came to be. It holds no times, paths or thread counts: the same training gives the same file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -309,7 +309,7 @@ impl Model {
     }
 
     /// The same by scoring every node.
-    fn best_of_all(
+    pub(super) fn best_of_all(
         &self,
         scorer: Option<&LinkScorer<'_>>,
         new: &Newcomers,

@@ -235,7 +235,8 @@ impl<'a> Evidence<'a> {
         let (side, row) = self.side(node);
         let mut cosines = match self.similar {
             Some(Similar { graph, breadth }) => {
-                let found = graph.nearest(side.embeddings.attributes.row(row), 0.0, breadth.max(STARTS));
+                let breadth = breadth.max(STARTS) + usize::from(held.is_some());
+                let found = graph.nearest(side.embeddings.attributes.row(row), 0.0, breadth);
                 self.cosines(node, found.into_iter().map(|found| found.0))
             }
             None => self.cosines(node, self.seen.nodes.iter().copied()),
