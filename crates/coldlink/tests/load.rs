@@ -7,6 +7,7 @@ use coldlink::graph::{Attributes, Dataset, Graph, Names, Notes, Tidied};
 use coldlink::load::{
     LoadError, LoadOptions, NpzFile, PackedProblem, load, load_tables, new_from_json_lines, open_packed, write_packed,
 };
+use coldlink::model::{Model, Wish};
 
 /// Where the real sets are, if they are: they belong to no checkout.
 fn real(file: &str) -> Option<PathBuf> {
@@ -223,5 +224,21 @@ fn a_parquet_file_that_is_cut_or_changed_is_an_error_or_another_table() {
         changed[length] ^= 0x15;
         fs::write(&path, changed).unwrap();
         let _ = load(folder.path(), &LoadOptions::default());
+    }
+}
+
+/// `version-3.model` and these scores are of the last coldlink that wrote version 3: sixty of the demo's papers, 30 steps of width 16.
+#[test]
+fn a_model_of_version_3_still_opens_and_finds_the_same_links() {
+    let model = Model::open(&stored("version-3.model")).unwrap();
+    let row = r#"{"id": "new-1", "title": "Myths about laser guide stars in Ulugh Beg's tables", "kind": "review", "year": 2026,
+        "keywords": "radial velocities|laser guide stars|review|aerial perspective|coronagraphs|transmission spectra"}"#;
+    let line = row.replace('\n', " ").into_bytes();
+    let new = new_from_json_lines(line, model.schema.as_ref().unwrap(), false).unwrap();
+    let found = model.best_links(&model.meet(&new.attributes), 0..1, Wish::best(3)).remove(0);
+    let names: Vec<_> = found.iter().map(|hit| model.names.get(hit.node)).collect();
+    assert_eq!(names, ["p025", "p034", "p027"]);
+    for (hit, score) in found.iter().zip([0.3949283, 0.3223599, 0.30613428]) {
+        assert!((hit.score - score).abs() < 1e-5, "{hit:?}");
     }
 }
