@@ -48,7 +48,9 @@ def read(
     Graph('papers', nodes=150, links=450, attributes=13)
     """
     if (source is None) != (target is None):
-        raise ConfigError("one of `source` and `target` is missing", hint="name both columns of the links' ends, or none")
+        raise ConfigError(
+            "one of `source` and `target` is missing", hint="name both columns of the links' ends, or none"
+        )
     said = _kinds(columns, None, None if source is None else {"source": source, "target": target})
     return Graph(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, said, None))
 
