@@ -277,8 +277,8 @@ class Model:
     def load(cls, path: str | os.PathLike[str], *, exact: bool = False) -> Model:
         """Opens a trained model; its parameters are those it was trained with.
 
-        Where an index lies beside it (`papers.model.index`, made by `coldlink index`), links are found through that, as on
-        the command line; with `exact`, or where the index cannot be used, every node is scored.
+        Where an index lies beside it (`papers.model.index`, made by `coldlink index`), links are found through that, as
+        on the command line; with `exact`, or where the index cannot be used, every node is scored.
 
         >>> model.save(folder / "papers.model")
         >>> coldlink.Model.load(folder / "papers.model").settings["width"]
