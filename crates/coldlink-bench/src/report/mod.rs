@@ -10,15 +10,13 @@ mod numbers;
 mod samples;
 mod svg;
 
-use serde::Serialize;
-
 pub use bars::bars;
 pub use html::html;
 pub use lines::lines;
 pub use markdown::{markdown, readme};
 
 /// One table of an experiment, ready to be shown.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Table {
     /// What it is called in addresses and file names.
     pub name: String,
@@ -33,7 +31,7 @@ pub struct Table {
 }
 
 /// A data set's column.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct SetColumn {
     /// What it is called in file names.
     pub name: String,
@@ -44,7 +42,7 @@ pub struct SetColumn {
 }
 
 /// Rows that are compared with each other.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Block {
     /// Its heading.
     pub label: String,
@@ -55,7 +53,7 @@ pub struct Block {
 }
 
 /// A method's row.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct MethodRow {
     /// What it is called in file names.
     pub name: String,
@@ -66,7 +64,7 @@ pub struct MethodRow {
 }
 
 /// A method on a data set.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Cell {
     /// What the paper reports.
     pub paper: Option<Paper>,
@@ -77,7 +75,7 @@ pub struct Cell {
 }
 
 /// What the paper reports.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy)]
 pub struct Paper {
     /// The area under the ROC curve.
     pub auc: f64,
@@ -86,7 +84,7 @@ pub struct Paper {
 }
 
 /// What was measured here.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Ours {
     /// How many seeds the means are over.
     pub seeds: usize,
@@ -111,7 +109,7 @@ pub struct Ours {
 }
 
 /// A mean over seeds.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy)]
 pub struct Spread {
     /// The mean.
     pub mean: f64,
@@ -120,7 +118,7 @@ pub struct Spread {
 }
 
 /// How a row compares with the block's reference row by a paired bootstrap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     /// It is better.
     Better,
@@ -133,7 +131,7 @@ pub enum Mark {
 }
 
 /// A line chart.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Chart {
     /// What it is called in file names.
     pub name: String,
@@ -148,7 +146,7 @@ pub struct Chart {
 }
 
 /// A line of a chart.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Line {
     /// What tells it from the others.
     pub label: String,

@@ -399,7 +399,7 @@ impl Model {
         Some((evidence.terms(&[pair])[0], weights.of(self.kind_with(other))))
     }
 
-    /// Where a new node's walk starts: see [`Evidence::starts`]; none where the score has no walks.
+    /// Where a new node's walk starts: see [`Evidence::starts`]; none where the model keeps no score of terms.
     pub(super) fn starts(&self, new: &Newcomers, node: NodeId) -> Option<Vec<(NodeId, f32)>> {
         Some(self.link_scorer(new)?.evidence.starts(self.number(End::New(node)), None))
     }
