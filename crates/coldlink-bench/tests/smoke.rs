@@ -105,6 +105,7 @@ fn every_method_learns_and_every_report_is_written() {
         }
         let summary = fs::read_to_string(world.path().join(&out).join("summary.md")).unwrap();
         assert!(summary.contains("pubmed.npz") && summary.contains("prevalence"), "{summary}");
+        assert!(summary.contains("none was searched for") && !summary.contains("searched by grids"), "{summary}");
         for file in ["report.html", "short.md", "curves.csv", "configurations.csv", "comparisons.csv"] {
             assert!(world.path().join(&out).join(file).exists(), "{file}");
         }
@@ -157,6 +158,7 @@ fn what_a_search_finds_is_what_a_run_uses() {
     assert_eq!(fs::read_to_string(world.path().join("tuned/searched/trials.csv")).unwrap(), trials, "tried again");
     let (settings, summary) = run("after");
     assert!(settings.contains("learning_rate = 0.01") && !summary.contains("not searched"), "{settings}");
+    assert!(summary.contains("searched by grids"), "{summary}");
     let resumed = bench(world.path(), &["run", "searched.toml", "--out", "before", "--resume", "--quiet"]);
     assert_eq!(resumed.status.code(), Some(2), "rows of two configurations would end in one mean");
 }

@@ -68,11 +68,15 @@ fn write_similarity(
 /// The command, and how settings were chosen.
 fn about(experiment: &Experiment, folder: &Folder) -> Vec<String> {
     let rows = if experiment.similarity.is_some() { "similarity.csv" } else { "rows.csv" };
-    vec![
-        format!("Made by `coldlink-bench run experiments/{}.toml`; raw rows are in `{rows}`.", experiment.name),
+    let settings = if experiment.rows.iter().any(|row| row.space.is_some()) {
         "Settings were searched by grids (`experiments/spaces`) on validation pairs of the first split and used on all \
          splits. No test pair took part, but validation nodes of one split are test nodes of another."
-            .to_owned(),
+    } else {
+        "All settings are those of the experiment's file; none was searched for."
+    };
+    vec![
+        format!("Made by `coldlink-bench run experiments/{}.toml`; raw rows are in `{rows}`.", experiment.name),
+        settings.to_owned(),
         format!(
             "Machine: {}. Seconds are wall time of fitting, with as many threads as the rows state, beside other work.",
             folder.machine()
