@@ -7,23 +7,20 @@ use rayon::prelude::*;
 use super::{Graph, NodeId};
 use crate::kernel::prefetch;
 
-/// Up to this many nodes, all distances are kept as bytes: 64 MiB, and one look-up per pair.
-const TABLE_NODES: usize = 8_192;
-/// In a table: no path.
-const UNREACHABLE: u8 = u8::MAX;
+/// The most memory for a [`Table`]: enough for 23,170 nodes.
+const TABLE_BYTES: usize = 128 << 20;
+/// Distances that a [`Table`] tells apart.
+const NEAR: u32 = 15;
 
-/// Distances within a graph: looked up where the graph is small, searched for where it is large.
+/// Distances within a graph: looked up where the graph is small and the pair near, searched for otherwise.
 pub struct Distances<'g> {
     graph: &'g Graph,
     bound: u32,
-    means: Means,
-}
-
-enum Means {
-    /// Row-major, one byte a pair.
-    Table(Vec<u8>),
-    /// Which connected part each node belongs to; and memory for searches that run at the same time.
-    Search { component: Vec<NodeId>, scratch: Mutex<Vec<Scratch>> },
+    /// Which connected part each node belongs to.
+    component: Vec<NodeId>,
+    table: Option<Table>,
+    /// Memory for searches that run at the same time.
+    scratch: Mutex<Vec<Scratch>>,
 }
 
 /// Marks of one search; an old search's marks are never mistaken for a new one's.
@@ -63,24 +60,20 @@ impl Filter {
 impl<'g> Distances<'g> {
     /// Distances up to `bound`; a pair farther apart counts as `bound + 1`. 0 sets no bound.
     pub fn new(graph: &'g Graph, bound: u32) -> Self {
+        let distances = Distances::by_search(graph, bound);
+        let table = (Table::bytes(graph.nodes()) <= TABLE_BYTES).then(|| Table::new(graph, distances.bound.min(NEAR)));
+        Distances { table, ..distances }
+    }
+
+    /// The same distances, every one of them searched for.
+    fn by_search(graph: &'g Graph, bound: u32) -> Self {
         let bound = if bound == 0 { u32::MAX - 1 } else { bound };
-        let means = if graph.nodes() <= TABLE_NODES {
-            Means::Table(all_pairs(graph))
-        } else {
-            Means::Search { component: components(graph), scratch: Mutex::default() }
-        };
-        Distances { graph, bound, means }
+        Distances { graph, bound, component: components(graph), table: None, scratch: Mutex::default() }
     }
 
     /// Memory for many look-ups, one after the other.
     pub fn start(&self) -> Search<'_> {
-        let scratch = match &self.means {
-            Means::Table(_) => None,
-            Means::Search { scratch, .. } => {
-                Some(lock(scratch).pop().unwrap_or_else(|| Scratch::new(self.graph.nodes())))
-            }
-        };
-        Search { distances: self, scratch }
+        Search { distances: self, scratch: None }
     }
 
     /// The number of links on a shortest path, or `None` where there is no path.
@@ -98,25 +91,25 @@ pub struct Search<'d> {
 impl Search<'_> {
     /// The number of links on a shortest path, or `None` where there is no path.
     pub fn between(&mut self, a: NodeId, b: NodeId) -> Option<u32> {
-        let Distances { graph, bound, means } = self.distances;
-        match (means, &mut self.scratch) {
-            (Means::Search { component, .. }, Some(scratch)) => {
-                let connected = component[a as usize] == component[b as usize];
-                connected.then(|| scratch.search(graph, [a, b], *bound))
-            }
-            (Means::Table(bytes), _) => match bytes[a as usize * graph.nodes() + b as usize] {
-                UNREACHABLE => None,
-                distance => Some(u32::from(distance).min(*bound + 1)),
-            },
-            (Means::Search { .. }, None) => None,
+        let Distances { graph, bound, component, table, scratch } = self.distances;
+        if let Some(distance) = table.as_ref().and_then(|table| table.between(a, b)) {
+            return Some(distance);
         }
+        if component[a as usize] != component[b as usize] {
+            return None;
+        }
+        if table.is_some() && *bound <= NEAR {
+            return Some(bound + 1);
+        }
+        let new = || lock(scratch).pop().unwrap_or_else(|| Scratch::new(graph.nodes()));
+        Some(self.scratch.get_or_insert_with(new).search(graph, [a, b], *bound))
     }
 }
 
 impl Drop for Search<'_> {
     fn drop(&mut self) {
-        if let (Means::Search { scratch, .. }, Some(own)) = (&self.distances.means, self.scratch.take()) {
-            lock(scratch).push(own);
+        if let Some(own) = self.scratch.take() {
+            lock(&self.distances.scratch).push(own);
         }
     }
 }
@@ -232,55 +225,92 @@ fn components(graph: &Graph) -> Vec<NodeId> {
     component
 }
 
-/// All distances, 64 sources at a time: bit i of a node's word says whether source i has reached it.
-fn all_pairs(graph: &Graph) -> Vec<u8> {
+/// Distances of near pairs, half a byte each: those of every node to the nodes before it, node after node. What is stored is
+/// one less than the distance, and [`NEAR`] where the pair is farther apart than was searched.
+struct Table(Vec<u8>);
+
+/// Sources of one search for a [`Table`]. Rows of as many nodes end with a whole byte.
+const SOURCES: usize = 64;
+
+impl Table {
+    fn bytes(nodes: usize) -> usize {
+        Self::row(nodes).div_ceil(2)
+    }
+
+    /// Where a node's distances start, in half bytes.
+    fn row(node: usize) -> usize {
+        node * node.saturating_sub(1) / 2
+    }
+
+    /// All distances up to `bound`, which is at most [`NEAR`].
+    fn new(graph: &Graph, bound: u32) -> Self {
+        let nodes = graph.nodes();
+        let mut table = vec![u8::MAX; Self::bytes(nodes)];
+        let mut rest = table.as_mut_slice();
+        let mut groups = Vec::new();
+        for first in (0..nodes).step_by(SOURCES) {
+            let end = Self::bytes((first + SOURCES).min(nodes));
+            let (group, after) = rest.split_at_mut(end - Self::bytes(first));
+            groups.push((first, group));
+            rest = after;
+        }
+        groups.into_par_iter().for_each(|(first, group)| fill_rows(graph, bound, first, group));
+        Table(table)
+    }
+
+    fn between(&self, a: NodeId, b: NodeId) -> Option<u32> {
+        if a == b {
+            return Some(0);
+        }
+        let place = Self::row(a.max(b) as usize) + a.min(b) as usize;
+        let stored = u32::from(self.0[place / 2] >> (place % 2 * 4) & 15);
+        (stored < NEAR).then_some(stored + 1)
+    }
+}
+
+/// The rows of up to 64 nodes from `first`, by one breadth-first search for all of them: bit i of a node's word says whether
+/// source i has reached it.
+fn fill_rows(graph: &Graph, bound: u32, first: usize, rows: &mut [u8]) {
     let nodes = graph.nodes();
-    let mut table = vec![UNREACHABLE; nodes * nodes];
-    table.par_chunks_mut(64 * nodes.max(1)).enumerate().for_each(|(group, rows)| {
-        let first = group * 64;
-        let mut reached = vec![0_u64; nodes];
-        let mut front = vec![0_u64; nodes];
-        for (bit, row) in rows.chunks_mut(nodes).enumerate() {
-            row[first + bit] = 0;
-            reached[first + bit] |= 1 << bit;
-            front[first + bit] |= 1 << bit;
+    let sources = SOURCES.min(nodes - first);
+    let (mut reached, mut front, mut next) = (vec![0_u64; nodes], vec![0_u64; nodes], vec![0_u64; nodes]);
+    for source in 0..sources {
+        reached[first + source] |= 1 << source;
+        front[first + source] |= 1 << source;
+    }
+    let start = Table::row(first);
+    let starts: Vec<usize> = (0..sources).map(|source| Table::row(first + source) - start).collect();
+    for stored in 0..bound as u8 {
+        for (node, &sources) in front.iter().enumerate().filter(|&(_, &sources)| sources != 0) {
+            for &neighbor in graph.neighbors(node as NodeId) {
+                next[neighbor as usize] |= sources;
+            }
         }
-        for distance in 1..UNREACHABLE {
-            let mut next = vec![0_u64; nodes];
-            for node in (0..nodes).filter(|&node| front[node] != 0) {
-                for &neighbor in graph.neighbors(node as NodeId) {
-                    next[neighbor as usize] |= front[node];
-                }
+        let mut any = 0;
+        for node in 0..nodes {
+            let new = next[node] & !reached[node];
+            (next[node], front[node]) = (0, new);
+            reached[node] |= new;
+            any |= new;
+            // A row has the nodes before its own.
+            let later = (node + 1).saturating_sub(first);
+            let mut bits = if later < SOURCES { new >> later << later } else { 0 };
+            while bits != 0 {
+                let place = starts[bits.trailing_zeros() as usize] + node;
+                rows[place / 2] ^= (15 ^ stored) << (place % 2 * 4);
+                bits &= bits - 1;
             }
-            let mut any = false;
-            for node in 0..nodes {
-                next[node] &= !reached[node];
-                reached[node] |= next[node];
-                let mut bits = next[node];
-                any |= bits != 0;
-                while bits != 0 {
-                    rows[bits.trailing_zeros() as usize * nodes + node] = distance;
-                    bits &= bits - 1;
-                }
-            }
-            if !any {
-                break;
-            }
-            front = next;
         }
-    });
-    table
+        if any == 0 {
+            break;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    fn by_search(graph: &Graph, bound: u32) -> Distances<'_> {
-        let means = Means::Search { component: components(graph), scratch: Mutex::default() };
-        Distances { graph, bound: if bound == 0 { u32::MAX - 1 } else { bound }, means }
-    }
 
     /// One queue, one source.
     fn plain(graph: &Graph, source: NodeId) -> Vec<Option<u32>> {
@@ -305,7 +335,7 @@ mod tests {
             bound in 0_u32..5,
         ) {
             let graph = Graph::from_links(90, links);
-            let (table, search) = (Distances::new(&graph, bound), by_search(&graph, bound));
+            let (table, search) = (Distances::new(&graph, bound), Distances::by_search(&graph, bound));
             for a in 0..90 {
                 let plain = plain(&graph, a);
                 for b in 0..90 {
@@ -319,10 +349,21 @@ mod tests {
     }
 
     #[test]
-    fn a_path_longer_than_a_byte_can_count_is_not_taken_for_a_short_one() {
-        let graph = Graph::from_links(600, (0..599).map(|node| (node, node + 1)));
-        assert_eq!(Distances::new(&graph, 0).between(0, 254), Some(254));
-        assert_eq!(Distances::new(&graph, 0).between(0, 599), None);
-        assert_eq!(by_search(&graph, 0).between(0, 599), Some(599));
+    fn a_pair_farther_apart_than_the_table_tells_is_searched_for() {
+        let graph = Graph::from_links(600, (0..598).map(|node| (node, node + 1)));
+        for bound in [0, 14, 15, 16, 254] {
+            let (table, far) = (Distances::new(&graph, bound), if bound == 0 { u32::MAX } else { bound + 1 });
+            for distance in [1, 2, 14, 15, 16, 17, 254, 255, 256, 598] {
+                assert_eq!(table.between(0, distance), Some(distance.min(far)), "bound {bound}");
+                assert_eq!(table.between(distance, 0), Some(distance.min(far)), "bound {bound}");
+            }
+            assert_eq!(table.between(0, 599), None);
+        }
+    }
+
+    #[test]
+    fn a_graph_of_no_and_of_one_node_has_distances() {
+        assert_eq!(Distances::new(&Graph::from_links(1, []), 0).between(0, 0), Some(0));
+        Distances::new(&Graph::from_links(0, []), 0);
     }
 }
