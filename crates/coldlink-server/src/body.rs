@@ -4,8 +4,9 @@ use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::{HeaderMap, StatusCode, header};
-use serde::de::{DeserializeOwned, Error};
+use serde::de::{DeserializeOwned, Error, IntoDeserializer};
 use serde::{Deserialize, Deserializer};
+use serde_json::Map;
 
 use crate::error::{ApiError, Code};
 
@@ -15,6 +16,10 @@ pub struct Body(Bytes);
 impl Body {
     /// The request that is in it.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        // A list would be taken for the fields in their order.
+        if self.0.trim_ascii_start().first() == Some(&b'[') {
+            return Err(ApiError::new(Code::BadValue, "the body is a list", "send one JSON object"));
+        }
         serde_json::from_slice(&self.0).map_err(|error| match error.classify() {
             serde_json::error::Category::Data => {
                 ApiError::new(Code::BadValue, error.to_string(), "GET /openapi.json describes the request")
@@ -63,6 +68,16 @@ pub fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Err
     };
     let whole = number.as_u64().and_then(|number| usize::try_from(number).ok()).or_else(written_with_point);
     whole.ok_or_else(|| D::Error::custom(format!("{number} is no whole number from 0 on")))
+}
+
+/// An object; a list is not taken for its fields in their order.
+pub fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
+    T::deserialize(Map::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// One of some words; an object with it as its key is not taken for it.
+pub fn word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    T::deserialize(String::deserialize(deserializer)?.into_deserializer())
 }
 
 /// The parameters of a query.

@@ -77,7 +77,7 @@ fn fitting(server: &Server, served: &Served) -> Value {
 fn node(served: &Served, named: bool) -> Value {
     let id = id_of(served);
     let name = match named {
-        true => json!({"type": ["string", "number"], "pattern": "\\S", "description": "the node's name"}),
+        true => json!({"type": ["string", "number"], "pattern": not_blank(), "description": "the node's name"}),
         false => json!({"type": ["string", "number", "null"], "description": "the node's name"}),
     };
     let mut properties = Map::from_iter([(id.to_owned(), name)]);
@@ -100,6 +100,12 @@ fn node(served: &Served, named: bool) -> Value {
         "type": "object", "description": "a new node: its name, and a value for each column; what is missing is unknown",
         "properties": properties, "required": required, "additionalProperties": true,
     })
+}
+
+/// A pattern for texts with more than white space, written out because dialects differ in what `\S` is.
+fn not_blank() -> String {
+    let blank: String = ('\0'..=char::MAX).filter(|letter| letter.is_whitespace()).collect();
+    format!("[^{blank}]")
 }
 
 /// The key of a node's name.

@@ -11,7 +11,7 @@ use coldlink::model::{Among, Newcomers, Wish};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::body::{Body, whole};
+use crate::body::{Body, whole, word};
 use crate::error::{ApiError, Code, ErrorBody};
 use crate::explain::{Because, SimilarNode, explain};
 use crate::limits::{Limits, check_count};
@@ -35,7 +35,7 @@ pub struct LinksRequest {
     #[schema(minimum = 1, default = 10)]
     k: usize,
     /// Where to look for them.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "word")]
     among: Where,
     /// Names of nodes that are not to be found.
     #[serde(default)]
@@ -55,7 +55,7 @@ pub struct LinksRequest {
     /// From 1, as scored, down to 0, where a node's many links are no argument for it.
     #[serde(default = "one")]
     #[schema(minimum = 0, maximum = 1, default = 1)]
-    popularity: f32,
+    popularity: f64,
     /// The share of linked pairs that probabilities are stated for; that of the training graph unless given.
     #[serde(default)]
     #[schema(minimum = 1e-12, maximum = 0.999999)]
@@ -66,7 +66,7 @@ fn ten() -> usize {
     10
 }
 
-fn one() -> f32 {
+fn one() -> f64 {
     1.0
 }
 
@@ -164,7 +164,7 @@ fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadl
         Where::New => Among::New,
         Where::Both => Among::Both,
     };
-    let wish = Wish { count: k, among, excluded: &excluded, kind, popularity };
+    let wish = Wish { count: k, among, excluded: &excluded, kind, popularity: popularity as f32 };
     let base_rate = base_rate.unwrap_or_else(|| model.base_rate());
     let known = model.summary.nodes;
     let mut answers = Vec::with_capacity(new.names.len());

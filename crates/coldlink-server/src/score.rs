@@ -8,7 +8,7 @@ use coldlink::load::End;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::body::Body;
+use crate::body::{Body, object};
 use crate::error::{ApiError, Code, ErrorBody};
 use crate::limits::{Limits, check_count};
 use crate::links::check_finite;
@@ -37,9 +37,10 @@ pub struct ScoreRequest {
 #[serde(untagged)]
 pub enum Pair {
     /// With a node of the model.
-    #[serde(rename_all = "snake_case")]
+    #[serde(deserialize_with = "object")]
     Seen(SeenPair),
     /// With another new node.
+    #[serde(deserialize_with = "object")]
     New(NewPair),
 }
 

@@ -233,7 +233,10 @@ async fn what_is_wrong_has_a_code_a_message_and_a_hint() {
     check(r#"{"nodes": [{}], "k": 18446744073709551615}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{}], "explian": true}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{}], "among": "old"}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{}], "among": null}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{}], "popularity": 2}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{}], "popularity": 1.000000000001}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{}], "popularity": -1e-50}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{}], "base_rate": 0}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{"id": ["a"]}]}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{"pages": "many"}]}"#, 400, "bad_value").await;
@@ -243,6 +246,36 @@ async fn what_is_wrong_has_a_code_a_message_and_a_hint() {
     check(&json!({"nodes": vec![json!({}); 1001]}).to_string(), 400, "bad_value").await;
     check(&json!({"nodes": vec![json!({}); 1000], "k": 11}).to_string(), 413, "too_large").await;
     check(&json!({"nodes": vec![json!({}); 101], "explain": true}).to_string(), 413, "too_large").await;
+}
+
+#[tokio::test]
+async fn lists_are_not_taken_for_objects_nor_objects_for_words() {
+    let service = service();
+    for (path, body) in [
+        ("/v1/links", json!([[{}]])),
+        ("/v1/embed", json!([[{}]])),
+        ("/v1/nodes", json!([[{"id": "new"}]])),
+        ("/v1/score", json!([[{"id": "new"}], [{"new": "new", "seen": "p1"}]])),
+        ("/v1/score", json!({"nodes": [{"id": "new"}], "pairs": [["new", "p1"]]})),
+        ("/v1/links", json!({"nodes": [{}], "among": {"seen": null}})),
+    ] {
+        let answer = service.post(path, &body).await;
+        assert_eq!((answer.status.as_u16(), answer.code().as_str()), (400, "bad_value"), "{body}: {}", answer.text);
+    }
+    assert_eq!(service.post("/v1/links", "\n [[{}]]").await.code(), "bad_value");
+}
+
+#[tokio::test]
+async fn a_name_is_blank_for_the_document_where_it_is_for_the_server() {
+    let service = service();
+    let document = service.get("/openapi.json").await.json();
+    let pattern = document["components"]["schemas"]["NamedNode"]["properties"]["id"]["pattern"].as_str().unwrap();
+    let blank = pattern.strip_prefix("[^").and_then(|rest| rest.strip_suffix(']')).unwrap();
+    for letter in ['\t', ' ', '\u{1c}', '\u{85}', '\u{a0}', '\u{180e}', '\u{2003}', '\u{3000}', '\u{feff}'] {
+        let answer = service.post("/v1/nodes", json!({"nodes": [{"id": letter}]})).await;
+        let status = if blank.contains(letter) { StatusCode::BAD_REQUEST } else { StatusCode::CREATED };
+        assert_eq!(answer.status, status, "{letter:?}: {}", answer.text);
+    }
 }
 
 #[tokio::test]
