@@ -17,7 +17,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// A picture with nothing but its title.
+    /// A picture with nothing but its title, which is set smaller before it is cut short.
     pub fn new(title: &str, (width, height): (f64, f64)) -> Self {
         let svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"bench-plot\" role=\"img\" \
@@ -28,7 +28,10 @@ impl Picture {
         );
         let mut picture = Picture { svg };
         picture.add(r#"<rect class="background" width="100%" height="100%" rx="6"/>"#);
-        picture.text("title", (MARGIN, 30.0), &shortened(title, width - 2.0 * MARGIN, TITLE_SIZE));
+        let room = width - 2.0 * MARGIN;
+        let size = (room / text_width(title, 1.0)).clamp(TEXT_SIZE, TITLE_SIZE);
+        let text = escaped(&shortened(title, room, size));
+        picture.add(format!(r#"<text class="title" style="font-size:{size:.1}px" x="{MARGIN}" y="30">{text}</text>"#));
         picture
     }
 
@@ -148,6 +151,17 @@ mod tests {
     #[test]
     fn text_is_escaped() {
         assert_eq!(escaped("<b> & \"it's\"\u{1b}"), "&lt;b&gt; &amp; &quot;it&#39;s&quot; ");
+    }
+
+    #[test]
+    fn a_long_title_is_set_smaller_before_it_is_cut_short() {
+        let check = |title: &str, told: &str| {
+            let svg = Picture::new(title, (440.0, 90.0)).finish();
+            assert!(svg.contains(told), "{svg}");
+        };
+        check("short", "font-size:17.0px\" x=\"20\" y=\"30\">short</text>");
+        check(&"x".repeat(50), &format!("font-size:13.3px\" x=\"20\" y=\"30\">{}</text>", "x".repeat(50)));
+        check(&"x".repeat(99), &format!("font-size:12.0px\" x=\"20\" y=\"30\">{}…</text>", "x".repeat(54)));
     }
 
     #[test]
