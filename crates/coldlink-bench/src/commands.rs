@@ -132,14 +132,16 @@ pub fn run(arguments: Arguments) -> Result<()> {
 
 fn run_experiment(arguments: &RunArguments) -> Result<()> {
     let experiment = Experiment::read(&arguments.cells.experiment)?;
+    let wanted = Wanted { seeds: arguments.seeds, first_seed: arguments.first_seed, ..arguments.cells.wanted() };
+    let (data, workers) = (arguments.cells.data.data.as_path(), arguments.cells.workers());
+    // Before there is a folder: what is refused leaves none.
+    wanted.check(&experiment, data)?;
     let path = match &arguments.out {
         Some(path) => path.clone(),
         None => Folder::choose(Path::new("results"), &experiment, arguments.resume)?,
     };
     let folder = Folder::open(path, &experiment, arguments.resume)?;
-    let wanted = Wanted { seeds: arguments.seeds, first_seed: arguments.first_seed, ..arguments.cells.wanted() };
     let mut progress = Progress::new(arguments.cells.quiet);
-    let (data, workers) = (arguments.cells.data.data.as_path(), arguments.cells.workers());
     let run = Run { experiment: &experiment, folder: &folder, data, workers };
     match &experiment.similarity {
         Some(similarity) => run.similarities(&wanted, similarity, &mut |what| progress.say(what))?,

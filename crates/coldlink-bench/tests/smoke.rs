@@ -204,6 +204,8 @@ fn mistakes_are_told_with_what_to_do() {
     write("setting.toml", good.replace("steps = 300", "stepps = 300"));
     refused(&["run", "setting.toml"], &["`stepps`", "`steps`"]);
     refused(&["run", "new.toml", "--methods", "gcnn"], &["no row `gcnn`"]);
+    refused(&["run", "new.toml", "--seeds", "0"], &["no split"]);
+    refused(&["run", "new.toml", "--first-seed", "18446744073709551615", "--seeds", "0"], &["no split"]);
     refused(&["run", "nowhere.toml"], &["nowhere.toml"]);
     write("task.toml", experiment(&["deal", "gcn"], "nodes", "deal2020", "nodes"));
     refused(&["run", "task.toml"], &["`gcn`", "not seen"]);
@@ -238,4 +240,5 @@ fn mistakes_are_told_with_what_to_do() {
         .unwrap();
     assert_eq!(elsewhere.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&elsewhere.stderr).contains("no folder `nowhere`"));
+    assert!(!world.path().join("nothing").exists() && !world.path().join("results").exists());
 }

@@ -32,8 +32,14 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Refuses names that the experiment does not have.
-    pub fn check(&self, experiment: &Experiment) -> Result<(), BenchError> {
+    /// Refuses names that the experiment does not have, no splits, and a folder of data that is not there.
+    pub fn check(&self, experiment: &Experiment, data: &Path) -> Result<(), BenchError> {
+        check_folder(data)?;
+        let path = experiment.folder.join(format!("{}.toml", experiment.name));
+        if self.seeds(experiment).is_empty() {
+            let message = "no split is left to run".to_owned();
+            return Err(BenchError::File { path, message, hint: "give `--seeds` 1 or more".to_owned() });
+        }
         let unknown =
             |wanted: &[String], known: Vec<&str>| wanted.iter().find(|name| !known.contains(&name.as_str())).cloned();
         let rows = unknown(&self.rows, experiment.rows.iter().map(|row| row.name.as_str()).collect());
@@ -48,7 +54,7 @@ impl Wanted {
         let blocks = experiment.blocks.iter().map(|block| format!("`{}`", block.name)).collect::<Vec<_>>().join(", ");
         let sets = experiment.sets.iter().map(|set| format!("`{set}`")).collect::<Vec<_>>().join(", ");
         Err(BenchError::File {
-            path: experiment.folder.join(format!("{}.toml", experiment.name)),
+            path,
             message: format!("there is no {what} `{name}`"),
             hint: format!("rows: {rows}; sets: {sets}; blocks: {blocks}"),
         })
@@ -61,7 +67,7 @@ impl Wanted {
 
     /// The seeds that are wanted.
     pub fn seeds(&self, experiment: &Experiment) -> std::ops::Range<u64> {
-        self.first_seed..self.seeds.map_or(experiment.seeds, |seeds| self.first_seed + seeds)
+        self.first_seed..self.seeds.map_or(experiment.seeds, |seeds| self.first_seed.saturating_add(seeds))
     }
 
     fn has(list: &[String], name: &str) -> bool {
@@ -137,8 +143,6 @@ struct Shared {
 impl Run<'_> {
     /// Runs what is wanted and not finished yet.
     pub fn cells(&self, wanted: &Wanted, observe: &mut (dyn FnMut(Event<'_>) + Send)) -> Result<(), BenchError> {
-        wanted.check(self.experiment)?;
-        check_folder(self.data)?;
         let (row_log, rows) = Log::open::<CellRow>(&self.folder.file("rows.csv"))?;
         let (curve_log, _) = Log::open::<CurvePoint>(&self.folder.file("curves.csv"))?;
         let (configuration_log, noted) = Log::open::<Configuration>(&self.folder.file("configurations.csv"))?;

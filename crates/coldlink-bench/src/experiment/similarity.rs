@@ -11,7 +11,6 @@ use coldlink::split::Split;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::data::check_folder;
 use super::fit::{FitError, Task};
 use super::rows::Log;
 use super::{BenchError, Found, Run, Similarity, Wanted, find_set};
@@ -44,8 +43,6 @@ impl Run<'_> {
         similarity: &Similarity,
         tell: &mut (dyn FnMut(&str) + Send),
     ) -> Result<(), BenchError> {
-        wanted.check(self.experiment)?;
-        check_folder(self.data)?;
         let (mut log, rows) = Log::open::<SimilarityRow>(&self.folder.file("similarity.csv"))?;
         for set in self.experiment.sets.iter().filter(|set| wanted.set(set)) {
             let found = find_set(self.data, set)?;

@@ -10,7 +10,6 @@ use coldlink::split::Split;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::data::check_folder;
 use super::fit::{FitError, Look, Task};
 use super::folder::{held, write};
 use super::parallel::{Workers, lock};
@@ -130,8 +129,7 @@ pub fn tune(
     workers: Workers,
     observe: &mut (dyn FnMut(TuneEvent<'_>) + Send),
 ) -> Result<(), BenchError> {
-    wanted.check(experiment)?;
-    check_folder(data)?;
+    wanted.check(experiment, data)?;
     check_spaces(experiment)?;
     let folder = experiment.folder.join("tuned").join(&experiment.tuned);
     fs::create_dir_all(&folder).map_err(|source| BenchError::io("write", &folder, source))?;
