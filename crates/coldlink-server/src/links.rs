@@ -145,6 +145,7 @@ fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadl
     request.check(limits)?;
     let LinksRequest { nodes, k, among, exclude, candidates, values, explain, map, popularity, base_rate } = request;
     let Given { new, mut notes, .. } = Given::read(served, nodes, limits.nodes)?;
+    check_links(new.names.len().saturating_mul(k), explain, limits)?;
     let model = &served.model;
     let newcomers = model.meet(&new.attributes);
     check_finite(&newcomers)?;
@@ -219,15 +220,19 @@ impl LinksRequest {
             let hint = "it is the share of linked pairs among all; leave it out for that of the training graph";
             return Err(ApiError::new(Code::BadValue, "`base_rate` is not from 1e-12 to 0.999999", hint));
         }
-        let links = self.nodes.len().saturating_mul(self.k);
-        let most = if self.explain { limits.explained.min(limits.links) } else { limits.links };
-        if links > most {
-            let what = if self.explain { "explained links" } else { "links" };
-            let message = format!("{links} {what} are asked for where {most} are allowed");
-            return Err(ApiError::new(Code::TooLarge, message, "lower `k`, or send fewer nodes at once"));
-        }
         Ok(())
     }
+}
+
+/// Nodes times k, which no schema can bound: looked at last, so that it is told of good requests alone.
+fn check_links(links: usize, explain: bool, limits: &Limits) -> Result<(), ApiError> {
+    let most = if explain { limits.explained.min(limits.links) } else { limits.links };
+    if links <= most {
+        return Ok(());
+    }
+    let what = if explain { "explained links" } else { "links" };
+    let message = format!("{links} {what} are asked for where {most} are allowed");
+    Err(ApiError::new(Code::TooLarge, message, "lower `k`, or send fewer nodes at once"))
 }
 
 /// Numbers may be so large that their embedding is none.

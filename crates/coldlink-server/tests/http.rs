@@ -246,6 +246,7 @@ async fn what_is_wrong_has_a_code_a_message_and_a_hint() {
     check(&json!({"nodes": vec![json!({}); 1001]}).to_string(), 400, "bad_value").await;
     check(&json!({"nodes": vec![json!({}); 1000], "k": 11}).to_string(), 413, "too_large").await;
     check(&json!({"nodes": vec![json!({}); 101], "explain": true}).to_string(), 413, "too_large").await;
+    check(&json!({"nodes": vec![json!({"pages": "many"}); 1000], "k": 11}).to_string(), 400, "bad_value").await;
 }
 
 #[tokio::test]
