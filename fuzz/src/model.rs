@@ -5,12 +5,14 @@ use std::hint::black_box;
 use std::path::PathBuf;
 
 use coldlink::Config;
-use coldlink::graph::{Attributes, Dataset};
+use coldlink::graph::Attributes;
+use coldlink::dataset::{Dataset, End};
 use coldlink::index::{Effort, LinkIndex};
-use coldlink::load::{End, LoadOptions, load_json_lines, new_from_json_lines};
-use coldlink::model::{Among, FileError, FileProblem, Model, Wish};
-use coldlink::split::Split;
-use coldlink::train::{Fit, Silent};
+use coldlink::load::{LoadOptions, load_json_lines, new_from_json_lines};
+use coldlink::model::{Among, Model, Wish};
+use coldlink::storage::{FileError, FileProblem};
+use coldlink::pipeline::{Settings, Training};
+use coldlink::train::Silent;
 
 use crate::folder;
 
@@ -47,9 +49,7 @@ pub fn trained() -> Model {
     let dataset = graph();
     let settings = ["steps=5", "width=4", "hidden=[4]", "bias=true"];
     let config = settings.iter().fold(Config::default(), |config, setting| config.set(setting).expect("a setting"));
-    let split = Split::for_training(&dataset.graph, &dataset.attributes, config.validation, 1).expect("a split");
-    let fit = Fit { split: &split, attributes: &dataset.attributes, config: &config, seed: 1, checkpoints: None };
-    Model::new(&dataset, &fit.run(&mut Silent).expect("a fit"), &config, "default", 1)
+    Training::new(&dataset, &Settings::given(config), 1).run(&mut Silent).expect("a model")
 }
 
 /// A sound model with its index, in files.
@@ -122,7 +122,7 @@ pub fn use_model(model: &Model) {
     }
     black_box(model.attribute_names());
     let _ = black_box(model.without_value("words", "a1"));
-    let _ = black_box(model.kind("user"));
+    let _ = black_box(model.node_type("user"));
 }
 
 fn ask(model: &Model, new: &Attributes) {

@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use coldlink::graph::Dataset;
-use coldlink::load::{LoadOptions, Schema, load_tables};
+use coldlink::dataset::Dataset;
+use coldlink::load::{LoadOptions, load_tables};
+use coldlink::columns::Schema;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use coldlink::graph::Dataset;
+use coldlink::dataset::Dataset;
 use coldlink::split::{Protocol, Split};
 use xxhash_rust::xxh3::xxh3_64;
 

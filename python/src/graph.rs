@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use coldlink::graph::{Dataset, GraphBuilder, Names, NodeId, Notes};
-use coldlink::load::{Columns, LoadOptions, UnknownNodes, load, load_json_lines, write_packed};
+use coldlink::columns::Columns;
+use coldlink::dataset::{Dataset, Notes};
+use coldlink::graph::{GraphBuilder, Names, NodeId};
+use coldlink::load::{LoadOptions, UnknownNodes, load, load_json_lines, write_packed};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
@@ -70,7 +72,7 @@ impl Graph {
         }
         let links = arrays::ends(py, sources, targets, nodes)?;
         let names = named(names, nodes)?;
-        let (graph, tidied) = py.detach(|| {
+        let (graph, cleaned) = py.detach(|| {
             let mut builder = GraphBuilder::new(nodes);
             builder.extend(links);
             builder.build()
@@ -78,8 +80,8 @@ impl Graph {
         if graph.links() == 0 {
             return Err(refused("there is no link between two different nodes", "give a row of `edges` for each link"));
         }
-        let directed = tidied.reciprocal != 0 && tidied.reciprocal != graph.links();
-        let notes = Notes { tidied, directed, ..Notes::default() };
+        let directed = cleaned.reciprocal != 0 && cleaned.reciprocal != graph.links();
+        let notes = Notes { cleaned, directed, ..Notes::default() };
         Ok(Graph { dataset: Dataset { name, graph, attributes, names, schema: None, notes } })
     }
 

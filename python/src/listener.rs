@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use coldlink::Error;
-use coldlink::train::{Control, Event, Observer, Phase, Validated};
-use coldlink::tune::{Planned, Tried, Watcher};
+use coldlink::evaluate::Validated;
+use coldlink::train::{Control, Event, Observer, Phase};
+use coldlink::tune::{Planned, SeedStarted, Tried, Watcher};
 use pyo3::prelude::*;
 
 use crate::error::raised;
@@ -26,8 +27,8 @@ pub struct Listener {
 
 impl Listener {
     /// Shows nothing without an object.
-    pub fn new(shown: Option<Py<PyAny>>, label: String) -> Self {
-        Listener { shown, label, trial: None, looked: Instant::now(), stopped: None }
+    pub fn new(shown: Option<Py<PyAny>>) -> Self {
+        Listener { shown, label: String::new(), trial: None, looked: Instant::now(), stopped: None }
     }
 
     /// What a run gave; or the exception that was to stop it, even where it came too late to.
@@ -80,6 +81,11 @@ impl Observer for Listener {
 }
 
 impl Watcher for Listener {
+    fn seed_started(&mut self, started: &SeedStarted<'_>) {
+        let SeedStarted { place, seeds, .. } = *started;
+        self.label = if seeds > 1 { format!("seed {} of {seeds}, ", place + 1) } else { String::new() };
+    }
+
     fn trial_started(&mut self, planned: &Planned<'_>) {
         self.trial = Some(format!("trial {} of {}", planned.number, planned.trials));
     }

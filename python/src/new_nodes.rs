@@ -1,7 +1,7 @@
 //! New nodes and what a model says of them.
 
+use coldlink::dataset::{End, NewNodes as Loaded};
 use coldlink::graph::{Attributes, NameIndex, Names, NodeId};
-use coldlink::load::{End, NewNodes as Loaded};
 use coldlink::model::{Among, FilterError, Newcomers, Wish};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -88,7 +88,7 @@ impl NewNodes {
         }
         excluded.sort_unstable();
         excluded.dedup();
-        let kind = candidates.map(|name| model.kind(&name)).transpose().map_err(unfiltered)?;
+        let kind = candidates.map(|name| model.node_type(&name)).transpose().map_err(unfiltered)?;
         let wish = Wish { count, among, excluded: &excluded, kind, popularity };
         let (mut new, mut rank, mut other, mut score) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for first in (0..self.names.len()).step_by(PER_ROUND) {

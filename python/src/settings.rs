@@ -1,6 +1,6 @@
 //! Settings from a preset and keyword arguments.
 
-use coldlink::tune;
+use coldlink::pipeline;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
@@ -9,7 +9,7 @@ use crate::error::{misconfigured, raised};
 /// A preset with changes to it, checked.
 #[pyclass(frozen, module = "coldlink._coldlink")]
 pub struct Settings {
-    pub inner: tune::Settings,
+    pub inner: pipeline::Settings,
 }
 
 #[pymethods]
@@ -25,7 +25,8 @@ impl Settings {
             let value = to_toml(&key, &value)?;
             table.insert(key, value);
         }
-        let inner = tune::Settings::of_preset(preset, budget).and_then(|settings| settings.merged(&table.to_string()));
+        let inner =
+            pipeline::Settings::of_preset(preset, budget).and_then(|settings| settings.merged(&table.to_string()));
         Ok(Settings { inner: inner.map_err(raised)? })
     }
 

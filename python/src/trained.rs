@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use coldlink::load::{NewNodes as Loaded, Surprises, is_npz, load_new, load_new_npz, new_from_json_lines};
+use coldlink::columns::Mismatches;
+use coldlink::dataset::NewNodes as Loaded;
+use coldlink::load::{is_npz, load_new, load_new_npz, new_from_json_lines};
 use coldlink::model::Model;
-use coldlink::tune::Training;
+use coldlink::pipeline::Training;
 use numpy::PyArray2;
 use pyo3::prelude::*;
 
@@ -33,9 +35,8 @@ impl Trained {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let (dataset, settings) = (&graph.dataset, &settings.inner);
-        let mut listener = Listener::new(progress, String::new());
-        let result =
-            py.detach(|| Training { dataset, settings, seed, journal: None, checkpoints: None }.run(&mut listener));
+        let mut listener = Listener::new(progress);
+        let result = py.detach(|| Training::new(dataset, settings, seed).run(&mut listener));
         Ok(Trained { model: listener.outcome(result)? })
     }
 
@@ -129,6 +130,6 @@ impl Trained {
             return Err(refused(message, "give the attributes that the graph's nodes have, in the same order"));
         }
         let names = named(names, attributes.rows())?;
-        NewNodes::meet(this, Loaded { names, attributes, surprises: Surprises::default() })
+        NewNodes::meet(this, Loaded { names, attributes, mismatches: Mismatches::default() })
     }
 }

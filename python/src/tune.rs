@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use coldlink::Config;
-use coldlink::split::Split;
-use coldlink::train::Validated;
-use coldlink::tune::{Journal, Search, Space, Stage};
+use coldlink::evaluate::Validated;
+use coldlink::pipeline::Tuning;
+use coldlink::tune::{Journal, Space};
 use pyo3::prelude::*;
 use serde::Serialize;
 
@@ -50,15 +50,10 @@ pub fn tune(
     }
     let (dataset, settings) = (&graph.dataset, &settings.inner);
     let space = space.map_or_else(|| Ok(Space::built_in()), Space::parse).map_err(raised)?;
-    let candidates = space.without(&settings.fixed).sample(&settings.config, trials, seed);
     let journal = folder.map(|folder| Journal::open(&folder)).transpose().map_err(raised)?;
-    let mut listener = Listener::new(progress, String::new());
-    let result = py.detach(|| {
-        let attributes = &dataset.attributes;
-        let split = Split::for_training(&dataset.graph, attributes, settings.config.validation, seed)?;
-        let search = Search { split: &split, attributes, seed, journal: journal.as_ref() };
-        Ok::<_, coldlink::Error>(search.run(&candidates, &Stage::in_thirds(candidates.len()), &mut listener)?)
-    });
+    let mut listener = Listener::new(progress);
+    let tuning = Tuning { dataset, settings, space: &space, trials, seed, journal: journal.as_ref() };
+    let result = py.detach(|| tuning.run(&mut listener));
     let chosen = listener.outcome(result)?;
     let trial = |tried: &coldlink::tune::Tried| Trial {
         settings: tried.name.clone(),

@@ -6,6 +6,7 @@ mod core;
 mod fuzz;
 mod load;
 mod measured;
+mod order;
 mod page;
 mod postgres;
 mod python;

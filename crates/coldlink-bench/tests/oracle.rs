@@ -5,7 +5,7 @@ use coldlink::Config;
 use coldlink::config::{AdamRows, Alignment, Preset, Scaling};
 use coldlink::graph::Attributes;
 use coldlink::kernel::{AdamStep, Matrix, Real};
-use coldlink::model::{Columns, Deal, Features, Inputs, Parameter};
+use coldlink::network::{Columns, Deal, Features, Inputs, Parameter};
 use coldlink::sample::Batch;
 use coldlink_bench::layer::elu;
 use coldlink_bench::method::deal_losses;
@@ -72,7 +72,7 @@ impl Problem {
 
     fn model(&self) -> Deal<f64> {
         let mut model = Deal::new(self.attributes.len(), self.attributes[0].len(), &self.config, self.seed);
-        for (index, layer) in model.attributes.layers.iter_mut().enumerate() {
+        for (index, layer) in model.encoders.attributes.layers.iter_mut().enumerate() {
             if let Some(bias) = &mut layer.bias {
                 let columns = bias.weights.columns();
                 *bias = Parameter::new(Matrix::from_fn(1, columns, |_, column| 0.3 - 0.17 * (column + index) as f64));
@@ -108,13 +108,14 @@ impl Problem {
                 .flat_map(|row| copy.row(row).iter().map(|value| value.wide()).collect::<Vec<_>>())
                 .collect()
         };
-        (loss, model.parameters().into_iter().map(|(name, parameter)| (name, gradient(parameter))).collect())
+        (loss, model.encoders.parameters().into_iter().map(|(name, parameter)| (name, gradient(parameter))).collect())
     }
 
     /// The same by autodiff.
     fn by_autodiff(&self) -> (f64, Vec<(String, Vec<f64>)>) {
         let (batch, model) = (self.batch(), self.model());
         let leaves: Vec<(String, Tensor<2>)> = model
+            .encoders
             .parameters()
             .into_iter()
             .map(|(name, parameter)| (name, from_matrix(&parameter.weights, &device()).require_grad()))

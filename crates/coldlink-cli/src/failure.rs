@@ -7,8 +7,9 @@ use std::process::ExitCode;
 
 use coldlink::config::ConfigError;
 use coldlink::load::LoadError;
-use coldlink::model::{AddError, FileError, FilterError};
+use coldlink::model::{AddError, FilterError};
 use coldlink::split::SplitError;
+use coldlink::storage::FileError;
 use coldlink::train::TrainError;
 use coldlink::tune::TuneError;
 

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use coldlink::graph::Dataset;
-use coldlink::load::{Columns, LoadOptions, NewNodes, UnknownNodes, is_npz, load, load_new, load_new_npz, load_tables};
+use coldlink::columns::Columns;
+use coldlink::dataset::{Dataset, NewNodes};
+use coldlink::load::{LoadOptions, UnknownNodes, is_npz, load, load_new, load_new_npz, load_tables, read_columns};
 use coldlink::model::Model;
 
 use crate::commands::Common;
@@ -83,7 +84,7 @@ impl GraphArgs {
     /// What is said of columns.
     pub fn columns(&self) -> anyhow::Result<Columns> {
         match &self.options.columns {
-            Some(path) => Columns::read(path).with_context(|| format!("cannot use `{}`", path.display())),
+            Some(path) => read_columns(path).with_context(|| format!("cannot use `{}`", path.display())),
             None => Ok(Columns::default()),
         }
     }
@@ -109,8 +110,8 @@ pub fn notes(dataset: &Dataset) -> Vec<String> {
             lines.push(format!("left out {}{which}", count(number, what)));
         }
     };
-    left_out(notes.tidied.self_loops, "self-loop", "");
-    left_out(notes.tidied.duplicates, "repeated link", "");
+    left_out(notes.cleaned.self_loops, "self-loop", "");
+    left_out(notes.cleaned.duplicates, "repeated link", "");
     left_out(notes.unknown_ends, "link", " of nodes without a row");
     if notes.directed {
         lines.push("links have a direction, which is dropped (`--strict-input` refuses instead)".to_owned());

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context;
-use coldlink::load::write_beside;
+use coldlink::storage::write_atomically;
 
 use crate::failure::Failure;
 
@@ -27,7 +27,7 @@ pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 /// Writes to a file, whole or not at all, or to standard output.
 pub fn write_to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
     match path {
-        Some(path) => write_beside(path, |file| write(file)).with_context(|| cannot_write(path)),
+        Some(path) => write_atomically(path, |file| write(file)).with_context(|| cannot_write(path)),
         None => {
             let mut out = io::BufWriter::new(io::stdout().lock());
             write(&mut out).and_then(|()| out.flush()).context(CANNOT_PRINT)

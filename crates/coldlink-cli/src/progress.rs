@@ -4,8 +4,10 @@ use std::fmt;
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
-use coldlink::train::{Control, Event, Observer, Phase, Validated};
-use coldlink::tune::{Chosen, Planned, Tried, Watcher};
+use coldlink::evaluate::Validated;
+use coldlink::split::AuditStatus;
+use coldlink::train::{Control, Event, Observer, Phase};
+use coldlink::tune::{Chosen, Planned, SeedStarted, Tried, Watcher};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use crate::interrupt;
@@ -22,6 +24,10 @@ pub struct Progress {
     shown: Shown,
     /// What stands before everything, as the seed of several.
     label: String,
+    /// Of an evaluation: the place of the seed at hand.
+    seed: u64,
+    /// The worst audit so far.
+    worst: AuditStatus,
     /// The trial at hand, where settings are searched for.
     trial: Option<String>,
     phase: Phase,
@@ -43,7 +49,7 @@ enum Shown {
 
 impl Progress {
     /// Of one training, on standard error.
-    pub fn new(quiet: bool, label: impl Into<String>) -> Self {
+    pub fn new(quiet: bool) -> Self {
         let shown = match (quiet, stderr().is_terminal()) {
             (true, _) => Shown::Nothing,
             (false, true) => Shown::Bar(ProgressBar::hidden()),
@@ -52,7 +58,9 @@ impl Progress {
         let now = Instant::now();
         Progress {
             shown,
-            label: label.into(),
+            label: String::new(),
+            seed: 0,
+            worst: AuditStatus::Passed,
             trial: None,
             phase: Phase::Search,
             first: 0,
@@ -64,6 +72,11 @@ impl Progress {
             validated: None,
             best: None,
         }
+    }
+
+    /// How many seeds of an evaluation are done.
+    pub fn seeds_done(&self) -> u64 {
+        self.seed
     }
 
     fn start(&mut self, phase: Phase, step: u64, steps: u64) {
@@ -225,6 +238,18 @@ impl Observer for Progress {
 }
 
 impl Watcher for Progress {
+    fn seed_started(&mut self, started: &SeedStarted<'_>) {
+        let SeedStarted { place, seeds, audit } = *started;
+        (self.seed, self.validated, self.best) = (place, None, None);
+        self.label = if seeds > 1 { format!("seed {} of {seeds}, ", place + 1) } else { String::new() };
+        if audit.status() > self.worst {
+            self.worst = audit.status();
+            if !matches!(self.shown, Shown::Nothing) {
+                eprintln!("note: the audit of the split {audit}");
+            }
+        }
+    }
+
     fn trial_started(&mut self, planned: &Planned<'_>) {
         let part =
             if planned.share < 1.0 { format!(", {} of the steps", percent(planned.share)) } else { String::new() };

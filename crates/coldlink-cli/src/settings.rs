@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use coldlink::config::ConfigError;
-use coldlink::split::Validation;
-use coldlink::tune::{AUTO, Settings};
+use coldlink::config::{ConfigError, Validation};
+use coldlink::pipeline::{AUTO, Settings};
 
 /// The settings of a model.
 #[derive(Args)]

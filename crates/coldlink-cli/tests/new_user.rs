@@ -8,9 +8,10 @@ use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
 use coldlink::Config;
-use coldlink::evaluate::{Evaluation, evaluate_seed};
-use coldlink::graph::{Attributes, Dataset, NodeId};
+use coldlink::dataset::Dataset;
+use coldlink::graph::{Attributes, NodeId};
 use coldlink::load::{LoadOptions, load};
+use coldlink::pipeline::{Evaluation, Settings};
 use coldlink::split::Protocol;
 use coldlink::train::Silent;
 use common::Folder;
@@ -43,10 +44,10 @@ fn as_numbers(tables: &Dataset) -> Dataset {
 fn tables_find_links_as_well_as_numbers_do() {
     let tables = exported(&Folder::new());
     let config = SETTINGS.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap());
-    let evaluation = Evaluation::new(Protocol::Strict, config);
+    let settings = Settings::given(config);
     let mrr = |dataset: &Dataset| {
-        let (result, _) = evaluate_seed(dataset, &evaluation, 3, &mut Silent).unwrap();
-        result.ranks.mrr().unwrap()
+        let evaluation = Evaluation { first_seed: 3, ..Evaluation::new(dataset, &Protocol::Strict, &settings) };
+        evaluation.run(&mut Silent).unwrap().record.report.mean.mrr.unwrap()
     };
     let (of_tables, of_numbers) = (mrr(&tables), mrr(&as_numbers(&tables)));
     assert!(of_tables > 0.95 * of_numbers, "MRR {of_tables:.4} from tables, {of_numbers:.4} from numbers");

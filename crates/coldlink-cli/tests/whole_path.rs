@@ -239,7 +239,7 @@ fn a_report_is_one_json_object_with_the_promised_keys() {
         &["dataset", "protocol", "preset", "validation", "nodes", "edges", "attributes", "prevalence", "audit"],
     );
     has(&report, &["seeds", "mean", "sd", "baselines"]);
-    let metrics = ["auc", "ap", "mrr", "hits@10", "new_old", "new_new"];
+    let metrics = ["auc", "ap", "mrr", "hits@10", "cold_warm", "cold_cold"];
     let seeds = report["seeds"].as_array().unwrap();
     assert_eq!(seeds.iter().map(|seed| seed["seed"].as_u64().unwrap()).collect::<Vec<_>>(), [0, 1]);
     for seed in seeds {
@@ -248,7 +248,7 @@ fn a_report_is_one_json_object_with_the_promised_keys() {
     }
     for part in [&seeds[0], &seeds[1], &report["mean"], &report["sd"]] {
         has(part, &metrics);
-        for kind in ["new_old", "new_new"] {
+        for kind in ["cold_warm", "cold_cold"] {
             has(&part[kind], &["auc", "ap", "prevalence"]);
         }
     }
@@ -265,7 +265,7 @@ fn a_report_is_one_json_object_with_the_promised_keys() {
 fn a_report_in_words_has_the_baselines_and_the_prevalence() {
     let folder = Folder::new();
     let report = folder.check(&format!("evaluate papers --quiet {} --rank-baselines", QUICK.join(" ")));
-    for part in ["coldlink", "tf-idf cosine", "random", "new-old", "new-new", "linked", "Hits@10", "audit passed"] {
+    for part in ["coldlink", "tf-idf cosine", "random", "cold-warm", "cold-cold", "linked", "Hits@10", "audit passed"] {
         assert!(report.contains(part), "{part} is not in\n{report}");
     }
     assert!(!report.contains('–'), "everything has a number:\n{report}");

@@ -1,7 +1,7 @@
 //! The columns of a model's schema as forms and documents need them.
 
+use coldlink::columns::{ColumnKind, Values};
 use coldlink::graph::NodeId;
-use coldlink::load::{ColumnKind, Values};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -61,7 +61,7 @@ pub fn columns(served: &Served) -> Vec<Column> {
 }
 
 /// The only place that knows the kinds of columns.
-fn describe(column: &coldlink::load::Column) -> Option<Column> {
+fn describe(column: &coldlink::columns::Column) -> Option<Column> {
     let takes = match column.kind {
         _ if column.width() == 0 => return None,
         ColumnKind::Numeric { .. } => Takes::Number,

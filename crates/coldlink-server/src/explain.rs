@@ -1,7 +1,7 @@
 //! Why a link is likely, as it is written.
 
+use coldlink::dataset::End;
 use coldlink::graph::{Attributes, NodeId};
-use coldlink::load::End;
 use coldlink::model::Newcomers;
 use serde::Serialize;
 use utoipa::ToSchema;

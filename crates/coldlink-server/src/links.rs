@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
+use coldlink::dataset::End;
 use coldlink::graph::NodeId;
 use coldlink::index::Hit;
-use coldlink::load::End;
 use coldlink::model::{Among, Newcomers, Wish};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -155,7 +155,7 @@ fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadl
     }
     excluded.sort_unstable();
     excluded.dedup();
-    let kind = candidates.map(|name| model.kind(&name)).transpose()?;
+    let kind = candidates.map(|name| model.node_type(&name)).transpose()?;
     if unknown > 0 {
         let (s, belong) = if unknown == 1 { ("", "belongs") } else { ("s", "belong") };
         notes.push(format!("{unknown} name{s} of `exclude` {belong} to no node"));
@@ -253,7 +253,7 @@ fn end(known: usize, node: NodeId) -> End {
 }
 
 /// The numbers of excluded nodes, in rising order, and how many names belong to none.
-fn excluded(served: &Served, new: &coldlink::load::NewNodes, names: &[String]) -> (Vec<NodeId>, usize) {
+fn excluded(served: &Served, new: &coldlink::dataset::NewNodes, names: &[String]) -> (Vec<NodeId>, usize) {
     let known = served.model.summary.nodes as NodeId;
     let index = new.names.index();
     let (mut nodes, mut unknown) = (Vec::new(), 0);

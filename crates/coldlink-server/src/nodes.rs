@@ -106,7 +106,7 @@ fn look_at(served: &Served, name: &str) -> Result<NodeAnswer, ApiError> {
     let named = |&node: &NodeId| model.names.get(node).into_owned();
     Ok(NodeAnswer {
         name: named(&node),
-        seen: model.embeddings.seen[node as usize],
+        seen: model.embeddings.warm[node as usize],
         links: served.degree(node),
         neighbors: neighbors.iter().take(MOST_NEIGHBORS).map(named).collect(),
         most_similar: most_similar(served, node),
@@ -213,7 +213,7 @@ async fn add_nodes(server: &Arc<Server>, nodes: Vec<Node>) -> Result<AddAnswer, 
             let Given { new, notes, .. } = read_named(&current, nodes, server.limits().nodes)?;
             crate::links::check_finite(&current.model.meet(&new.attributes))?;
             let larger = current.model.add(&new)?;
-            let cannot_save = |error: coldlink::model::FileError| {
+            let cannot_save = |error: coldlink::storage::FileError| {
                 tracing::error!(error = &error as &dyn std::error::Error, "the model with new nodes cannot be saved");
                 ApiError::new(
                     Code::CannotSave,

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use coldlink::columns::{Mismatches, Schema};
+use coldlink::dataset::NewNodes;
 use coldlink::graph::{Attributes, Names};
-use coldlink::load::{NewNodes, Schema, Surprises, new_from_json_lines};
+use coldlink::load::new_from_json_lines;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder};
@@ -97,10 +99,10 @@ fn by_column(
         lines.push(b'\n');
     }
     let mut new = new_from_json_lines(lines, schema, false)?;
-    if let Some((node, problem)) = &new.surprises.first_unreadable {
+    if let Some((node, problem)) = &new.mismatches.first_unreadable {
         return Err(bad_node((*node as usize).saturating_sub(1), problem, "leave out what is not known"));
     }
-    new.surprises.missing_columns.clear();
+    new.mismatches.missing_columns.clear();
     Ok((new, named, empty))
 }
 
@@ -164,7 +166,7 @@ fn by_number(width: usize, nodes: Vec<Node>, unknown: &mut BTreeSet<String>) -> 
     }
     let empty = rows.iter().filter(|row| row.is_empty()).count();
     let attributes = Attributes::from_rows(width, &rows).map_err(|_| ApiError::internal())?;
-    Ok((NewNodes { names: Names::from_texts(names), attributes, surprises: Surprises::default() }, named, empty))
+    Ok((NewNodes { names: Names::from_texts(names), attributes, mismatches: Mismatches::default() }, named, empty))
 }
 
 fn numbered_row(width: usize, attributes: Map<String, Value>, place: usize) -> Result<Vec<(u32, f32)>, ApiError> {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use coldlink::dataset::End;
 use coldlink::graph::NameIndex;
-use coldlink::load::End;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

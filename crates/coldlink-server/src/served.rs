@@ -10,7 +10,8 @@ use std::time::SystemTime;
 use axum::body::Bytes;
 use coldlink::graph::NodeId;
 use coldlink::index::LinkIndex;
-use coldlink::model::{FileError, FileProblem, Model};
+use coldlink::model::Model;
+use coldlink::storage::{FileError, FileProblem};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::map::Map;
@@ -43,7 +44,7 @@ impl Served {
         let index = LinkIndex::path_of(path);
         let _index_copy =
             index.exists().then(|| Copy::of(&index, LinkIndex::path_of(&copy.0)).map_err(failed)).transpose()?;
-        let fingerprint = format!("{:016x}", xxh3_64(&coldlink::load::Map::open(&copy.0).map_err(failed)?));
+        let fingerprint = format!("{:016x}", xxh3_64(&coldlink::storage::Map::open(&copy.0).map_err(failed)?));
         let (model, problem) =
             Model::open_indexed(&copy.0).map_err(|error| FileError { path: path.to_owned(), ..error })?;
         if let Some(problem) = problem {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use coldlink::model::FileError;
+use coldlink::storage::FileError;
 use rayon::ThreadPool;
 use tokio::sync::{Mutex, Semaphore};
 

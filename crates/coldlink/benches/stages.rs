@@ -3,14 +3,16 @@
 use std::hint::black_box;
 
 use coldlink::Config;
-use coldlink::evaluate::{RankingQuery, Ranks, Scorer, auc, average_precision};
-use coldlink::graph::{Attributes, Dataset, Distances, Graph, Names, NodeId, Notes};
-use coldlink::index::{ExactIndex, Index};
+use coldlink::dataset::{Dataset, Notes};
+use coldlink::evaluate::{Ranks, auc, average_precision};
+use coldlink::graph::{Attributes, Graph, Names, NodeId};
+use coldlink::index::ExactIndex;
 use coldlink::kernel::{Adam, Chunk, Entry, Kernel, Left, Matrix, Moments, Real, Simd, product, weighted_row_sum};
-use coldlink::model::{EmbeddingScorer, Embeddings, Features};
-use coldlink::sample::Sampler;
-use coldlink::split::{Protocol, Split, TrainView};
-use coldlink::train::Trainer;
+use coldlink::network::Features;
+use coldlink::sample::{Distances, Sampler};
+use coldlink::score::{EmbeddingScorer, Embeddings, Scorer};
+use coldlink::split::{Protocol, RankingQuery, Split, TrainView};
+use coldlink::train::{Learner, Trainer};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 const NODES: usize = 5_000;
@@ -210,11 +212,11 @@ fn stages(criterion: &mut Criterion) {
         let features = Features::new(&dataset.attributes, config.scaling);
         let mut trainer = Trainer::new(view, &features, &config, 1).expect("links");
         group.bench_function(BenchmarkId::new("train: one step", settings.join(" ")), |bencher| {
-            bencher.iter(|| trainer.advance_to(trainer.step() + 1));
+            bencher.iter(|| trainer.advance(trainer.step() + 1));
         });
     }
     let embeddings =
-        Embeddings { attributes: matrix(NODES, 64), structure: matrix(NODES, 64), seen: vec![true; NODES] };
+        Embeddings { attributes: matrix(NODES, 64), structure: matrix(NODES, 64), warm: vec![true; NODES] };
     let scorer = EmbeddingScorer { embeddings: &embeddings, lambda: [0.1, 0.5, 0.4] };
     let pairs: Vec<_> = (0..50_000).map(|i| ((hash(i, 1) % NODES) as NodeId, (hash(i, 2) % NODES) as NodeId)).collect();
     group.bench_function("evaluate: 50,000 scores", |bencher| bencher.iter(|| black_box(scorer.scores(&pairs))));

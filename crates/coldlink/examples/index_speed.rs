@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use coldlink::Config;
-use coldlink::graph::{Attributes, Dataset, Graph, Names, NodeId, Notes};
+use coldlink::config::Term;
+use coldlink::dataset::{Dataset, Notes};
+use coldlink::graph::{Attributes, Graph, Names, NodeId};
 use coldlink::index::{AboutIndex, Hit, LinkIndex};
 use coldlink::model::{Model, Wish};
-use coldlink::score::Term;
-use coldlink::split::Split;
-use coldlink::train::{Fit, Silent};
+use coldlink::pipeline::{Settings, Training};
+use coldlink::train::Silent;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -88,11 +89,7 @@ impl World {
 
 fn train(dataset: &Dataset, steps: u32, seed: u64) -> Model {
     let config = Config::default().set(&format!("steps={steps}")).expect("a known setting");
-    let split =
-        Split::for_training(&dataset.graph, &dataset.attributes, config.validation, seed).expect("enough nodes");
-    let fit = Fit { split: &split, attributes: &dataset.attributes, config: &config, seed, checkpoints: None };
-    let fitted = fit.run(&mut Silent).expect("there are links");
-    Model::new(dataset, &fitted, &config, "default", seed)
+    Training::new(dataset, &Settings::given(config), seed).run(&mut Silent).expect("there are links")
 }
 
 fn main() {
@@ -121,7 +118,7 @@ fn main() {
         "{}",
         model.summary.validation.map_or_else(String::new, |v| format!("validation AUC {:.3}, AP {:.3}", v.auc, v.ap))
     );
-    let weights = model.memory.as_ref().map(|memory| memory.weights.new_old.terms).unwrap_or_default();
+    let weights = model.memory.as_ref().map(|memory| memory.weights.cold_warm.terms).unwrap_or_default();
     let weights: Vec<String> =
         Term::ALL.iter().zip(weights).map(|(term, weight)| format!("{} {weight:.2}", term.name())).collect();
     println!("weights: {}", weights.join(", "));

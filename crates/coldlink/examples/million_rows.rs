@@ -10,8 +10,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use coldlink::columns::Preparation;
 use coldlink::load::{LoadOptions, load};
-use coldlink::split::Preparation;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

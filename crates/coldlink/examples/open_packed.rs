@@ -4,7 +4,8 @@
 
 use std::time::Instant;
 
-use coldlink::graph::{AttributeNames, Attributes, Dataset, Graph, Names, NodeId, Notes};
+use coldlink::dataset::{Dataset, Notes};
+use coldlink::graph::{AttributeNames, Attributes, Graph, Names, NodeId};
 use coldlink::load::{open_packed, write_packed};
 use rand::RngExt;
 use rand::SeedableRng;

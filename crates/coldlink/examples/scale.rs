@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use coldlink::Config;
 use coldlink::graph::{AttributeNames, Attributes, Graph, NodeId};
-use coldlink::model::Features;
+use coldlink::network::Features;
 use coldlink::split::TrainView;
-use coldlink::train::Trainer;
+use coldlink::train::{Learner, Trainer};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -87,7 +87,7 @@ fn measure(worlds: &[World; 2], config: &Config) -> [f64; 2] {
         for (trainer, milliseconds) in trainers.iter_mut().zip(&mut milliseconds) {
             let until = trainer.step() + STEPS_PER_ROUND;
             let started = Instant::now();
-            trainer.advance_to(until);
+            trainer.advance(until);
             milliseconds.push(1e3 * started.elapsed().as_secs_f64() / STEPS_PER_ROUND as f64);
         }
     }

@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use coldlink::Config;
-use coldlink::graph::Dataset;
+use coldlink::dataset::Dataset;
 use coldlink::load::{LoadOptions, load};
-use coldlink::model::{Features, SparseRows};
+use coldlink::network::{Features, SparseRows};
 use coldlink::split::TrainView;
-use coldlink::train::Trainer;
+use coldlink::train::{Learner, Trainer};
 
 struct Options {
     graph: PathBuf,
@@ -94,11 +94,11 @@ fn measure(options: &Options, dataset: &Dataset) -> Result<String, String> {
     let view = TrainView::whole(&dataset.graph, &dataset.attributes, &visible);
     let mut trainer = Trainer::new(view, &features, &config, 1).map_err(|error| error.to_string())?;
     let warm_up = (options.steps / 10).max(10);
-    trainer.advance_to(1);
-    let first_loss = trainer.last_loss();
-    trainer.advance_to(warm_up);
+    trainer.advance(1);
+    let first_loss = trainer.loss();
+    trainer.advance(warm_up);
     let started = Instant::now();
-    trainer.advance_to(warm_up + options.steps);
+    trainer.advance(warm_up + options.steps);
     let seconds = started.elapsed().as_secs_f64();
     Ok(serde_json::json!({
         "dataset": dataset.name,
@@ -110,7 +110,7 @@ fn measure(options: &Options, dataset: &Dataset) -> Result<String, String> {
         "steps_per_second": options.steps as f64 / seconds,
         "milliseconds_per_step": 1e3 * seconds / options.steps as f64,
         "first_loss": first_loss,
-        "last_loss": trainer.last_loss(),
+        "last_loss": trainer.loss(),
     })
     .to_string())
 }

@@ -57,13 +57,12 @@ fn run() -> Result<(), String> {
 }
 
 fn try_out(
-    dataset: &coldlink::graph::Dataset,
+    dataset: &coldlink::dataset::Dataset,
     protocol: &Protocol,
     config: &Config,
     seed: u64,
-) -> Result<coldlink::train::Validated, Error> {
+) -> Result<coldlink::evaluate::Validated, Error> {
     let split = Split::make(dataset, protocol, None, seed)?;
-    let attributes = &dataset.attributes;
-    let fit = Fit { split: &split, attributes, config, seed, checkpoints: None };
+    let fit = Fit { split: &split, config, seed, checkpoints: None };
     Ok(fit.try_out(&mut Silent)?.best)
 }

@@ -4,8 +4,8 @@ use crate::config::ConfigError;
 use crate::evaluate::MetricError;
 use crate::kernel::CpuError;
 use crate::load::LoadError;
-use crate::model::FileError;
 use crate::split::SplitError;
+use crate::storage::FileError;
 use crate::train::TrainError;
 use crate::tune::TuneError;
 

@@ -1,9 +1,12 @@
 //! Links for nodes that a graph has never seen, from their attributes alone.
 //!
-//! The folders are the pipeline: [`load`] a [`graph::Dataset`], [`split`] it, [`sample`] batches of pairs, [`train`] a
-//! [`model`], [`evaluate`] it, and look up links in an [`index`].
+//! The folders are the pipeline, and each uses only those before it: [`storage`], [`random`], [`kernel`], [`graph`],
+//! [`columns`], [`dataset`], [`load`], [`config`], [`split`], [`sample`], [`network`], [`index`], [`score`], [`evaluate`],
+//! [`train`], [`tune`], [`model`], [`error`], [`pipeline`].
 
+pub mod columns;
 pub mod config;
+pub mod dataset;
 pub mod error;
 pub mod evaluate;
 pub mod graph;
@@ -11,9 +14,13 @@ pub mod index;
 pub mod kernel;
 pub mod load;
 pub mod model;
+pub mod network;
+pub mod pipeline;
+pub mod random;
 pub mod sample;
 pub mod score;
 pub mod split;
+pub mod storage;
 pub mod train;
 pub mod tune;
 

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use coldlink::config::Validation;
 use coldlink::evaluate::baselines::{Cosine, TfIdf};
 use coldlink::evaluate::{
-    About, Deviation, Measures, RankingQuery, Ranks, Report, Run, Scorer, SeedResult, Test, auc, average_precision,
-    prevalence,
+    About, Deviation, Measures, Ranks, Report, Run, SeedResult, Test, auc, average_precision, prevalence,
 };
 use coldlink::graph::{Attributes, Graph, NodeId};
 use coldlink::load::{LoadOptions, load};
-use coldlink::split::{Pair, Protocol, Split, TrainView, Validation};
+use coldlink::score::Scorer;
+use coldlink::split::{Pair, Protocol, RankingQuery, Split, TrainView};
 use serde_json::Value;
 
 fn golden() -> Value {
@@ -132,7 +133,7 @@ fn has_keys(value: &Value, keys: &[&str]) {
 }
 
 const METRICS: [&str; 10] =
-    ["auc", "ap", "prevalence", "mrr", "hits@1", "hits@10", "hits@50", "hits@100", "new_old", "new_new"];
+    ["auc", "ap", "prevalence", "mrr", "hits@1", "hits@10", "hits@50", "hits@100", "cold_warm", "cold_cold"];
 
 #[test]
 fn a_report_has_every_key_and_no_average_precision_without_prevalence() {
@@ -142,7 +143,7 @@ fn a_report_has_every_key_and_no_average_precision_without_prevalence() {
     has_keys(&report, &["audit", "deviation", "seeds", "mean", "sd", "baselines"]);
     for part in [&report["seeds"][0], &report["mean"], &report["sd"]] {
         has_keys(part, &METRICS);
-        has_keys(&part["new_old"], &["auc", "ap", "prevalence", "pairs"]);
+        has_keys(&part["cold_warm"], &["auc", "ap", "prevalence", "pairs"]);
     }
     has_keys(&report["seeds"][1], &["seed", "steps", "train_seconds"]);
     for name in ["random", "degree", "cosine", "tfidf"] {
@@ -170,18 +171,18 @@ fn ap_stands_with_prevalence(value: &Value) {
 fn kinds_of_pairs_are_measured_apart_and_a_missing_class_is_null() {
     let report = report(vec![Toy::new(true).result(1, false)]);
     let seed = &report["seeds"][0];
-    assert_eq!(seed["new_old"]["pairs"], 4);
-    assert_eq!(seed["new_old"]["prevalence"], 0.5);
-    assert_eq!(seed["new_old"]["auc"], 1.0);
-    assert_eq!(seed["new_new"], serde_json::json!({ "auc": null, "ap": null, "prevalence": 1.0, "pairs": 1 }));
+    assert_eq!(seed["cold_warm"]["pairs"], 4);
+    assert_eq!(seed["cold_warm"]["prevalence"], 0.5);
+    assert_eq!(seed["cold_warm"]["auc"], 1.0);
+    assert_eq!(seed["cold_cold"], serde_json::json!({ "auc": null, "ap": null, "prevalence": 1.0, "pairs": 1 }));
     assert!(report["sd"]["auc"].is_null(), "one seed has no deviation");
-    assert_eq!(report["mean"]["new_new"]["auc"], Value::Null);
+    assert_eq!(report["mean"]["cold_cold"]["auc"], Value::Null);
 }
 
 #[test]
 fn a_test_without_hidden_nodes_has_no_kinds_and_ranks_all_nodes() {
     let transductive = Toy::new(false).result(1, false);
-    assert_eq!((transductive.metrics.new_old, transductive.metrics.new_new), (None, None));
+    assert_eq!((transductive.metrics.cold_warm, transductive.metrics.cold_cold), (None, None));
     // Node 6 finds 0, with which it shares all attributes; the other such nodes are excluded or itself.
     assert_eq!(transductive.metrics.mrr, Some(1.0));
 }
@@ -225,8 +226,8 @@ fn baselines_reach_the_figures_known_for_citeseer() {
     let citeseer = load(&data.join("citeseer.npz"), &LoadOptions::default()).unwrap();
     let protocol = Protocol::Files(data.join("citeseer-authors-split/inductive.npz"));
     let split = Split::make(&citeseer, &protocol, Some(Validation::Edges), 1).unwrap();
-    let view = split.final_view(&citeseer.attributes);
-    assert_eq!(view.seen().len(), 2_824);
+    let view = split.final_view();
+    assert_eq!(view.warm().len(), 2_824);
     let queries = split.test().queries(&view);
     let test = Test { pairs: split.test().pairs(), queries: &queries, view, rank_baselines: true };
     let result = SeedResult::measure(Run::default(), &TfIdf::new(&view), &test).unwrap();
@@ -240,8 +241,8 @@ fn baselines_reach_the_figures_known_for_citeseer() {
     assert_close(result.metrics.hits.at(10), 0.402, 0.002, "Hits@10");
     assert_eq!(result.metrics.mrr, result.baselines.tfidf.mrr);
     assert_eq!((result.ranks.targets(), result.metrics.pooled.pairs), (719, 889 + 1_984));
-    let kinds = [result.metrics.new_old, result.metrics.new_new].map(Option::unwrap);
-    assert_close(kinds[0].prevalence, 719.0 / kinds[0].pairs as f64, 1e-12, "new-old prevalence");
+    let kinds = [result.metrics.cold_warm, result.metrics.cold_cold].map(Option::unwrap);
+    assert_close(kinds[0].prevalence, 719.0 / kinds[0].pairs as f64, 1e-12, "cold-warm prevalence");
     assert_close(kinds[1].prevalence, 170.0 / kinds[1].pairs as f64, 1e-12, "new-new prevalence");
     assert_eq!(kinds[0].pairs + kinds[1].pairs, 889 + 1_984);
 }

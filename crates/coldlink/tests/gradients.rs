@@ -5,7 +5,7 @@ use coldlink::Config;
 use coldlink::config::{AdamRows, Alignment, Loss, Preset, Scaling, Similarity};
 use coldlink::graph::{Attributes, Graph};
 use coldlink::kernel::{Adam, AdamStep, Matrix, Moments, Real};
-use coldlink::model::{Columns, Deal, Dropout, Features, Inputs, Parameter, SparseRows};
+use coldlink::network::{Columns, Deal, Dropout, Features, Inputs, Parameter, SparseRows};
 use coldlink::sample::Batch;
 use serde_json::Value;
 
@@ -120,15 +120,15 @@ fn problem<T: Real>(case: &Value, config: &Config, dense: bool) -> Problem<T> {
     let (nodes, attributes) = (case["node_count"].as_u64().unwrap(), case["attribute_count"].as_u64().unwrap());
     let mut model = Deal::new(nodes as usize, attributes as usize, config, 0);
     let parameters = &case["parameters"];
-    for (layer, given) in model.attributes.layers.iter_mut().zip(parameters["layers"].as_array().unwrap()) {
+    for (layer, given) in model.encoders.attributes.layers.iter_mut().zip(parameters["layers"].as_array().unwrap()) {
         let columns = layer.weights.weights.columns();
         layer.weights = Parameter::new(matrix(&given["weight"], columns));
         if let Some(bias) = &mut layer.bias {
             *bias = Parameter::new(matrix(&given["bias"], columns));
         }
     }
-    model.structure.table = Parameter::new(matrix(&parameters["table"], config.width));
-    if let Some(gains) = &mut model.structure.gains {
+    model.encoders.structure.table = Parameter::new(matrix(&parameters["table"], config.width));
+    if let Some(gains) = &mut model.encoders.structure.gains {
         *gains = Parameter::new(matrix(&parameters["gain"], 1));
     }
     let pairs: Vec<usize> = (0..case["pairs"].as_array().unwrap().len()).collect();
@@ -143,12 +143,12 @@ impl<T: Real> Problem<T> {
     }
 
     fn parameters(&mut self) -> Vec<(String, &mut Parameter<T>)> {
-        self.model.parameters_mut()
+        self.model.encoders.parameters_mut()
     }
 
     /// Away from zero, where the embedding of a node without attributes has no direction.
     fn shift_biases(&mut self) {
-        for bias in self.model.attributes.layers.iter_mut().filter_map(|layer| layer.bias.as_mut()) {
+        for bias in self.model.encoders.attributes.layers.iter_mut().filter_map(|layer| layer.bias.as_mut()) {
             for (column, value) in bias.weights.row_mut(0).iter_mut().enumerate() {
                 *value = T::of(0.3 - 0.13 * column as f64);
             }
@@ -238,8 +238,10 @@ fn check_optimiser<T: Real>(run: &str, rows: AdamRows, tolerance: f64) {
         inputs.gather(&problem.features, &problem.batch.nodes, None, columns);
         let rate = run["learning_rate"].as_f64().unwrap();
         problem.model.step(&problem.batch, &inputs, None, &adam.at(index as u64 + 1, rate), &mut space);
-        let groups =
-            [("table", &problem.model.structure.table), ("weight", &problem.model.attributes.layers[0].weights)];
+        let groups = [
+            ("table", &problem.model.encoders.structure.table),
+            ("weight", &problem.model.encoders.attributes.layers[0].weights),
+        ];
         for (name, group) in groups {
             let error = relative_error(&all(&group.weights), &numbers(&step[name]["value"]));
             assert!(error < tolerance, "step {index}, {name}: {error}");
@@ -366,10 +368,10 @@ fn the_softmax_loss_is_its_definition() {
         let found = problem.model.losses(batch, &problem.inputs(None), None, &mut problem.model.workspace());
         let rows = |node: u32| {
             let (mut structure, mut attributes) = (vec![0.0; 7], vec![0.0; 7]);
-            structure.copy_from_slice(problem.model.structure.table.weights.row(node as usize));
+            structure.copy_from_slice(problem.model.encoders.structure.table.weights.row(node as usize));
             let Features::Sparse(features) = &problem.features else { unreachable!() };
             for entry in features.row(node) {
-                let weights = problem.model.attributes.layers[0].weights.weights.row(entry.index as usize);
+                let weights = problem.model.encoders.attributes.layers[0].weights.weights.row(entry.index as usize);
                 attributes.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += f64::from(entry.weight) * weight);
             }
             if config.similarity == Similarity::Cosine {

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use coldlink::Config;
-use coldlink::graph::{Attributes, Dataset, Graph, Names, NodeId, Notes};
+use coldlink::dataset::{Dataset, End, Notes};
+use coldlink::graph::{Attributes, Graph, Names, NodeId};
 use coldlink::index::{Hit, LinkIndex};
-use coldlink::load::End;
-use coldlink::model::{Among, FileProblem, IndexProblem, Model, Wish};
-use coldlink::split::Split;
-use coldlink::train::{Fit, Silent};
+use coldlink::model::{Among, IndexProblem, Model, Wish};
+use coldlink::pipeline::{Settings, Training};
+use coldlink::storage::FileProblem;
+use coldlink::train::Silent;
 use tempfile::TempDir;
 
 const NODES: u32 = 2400;
@@ -53,9 +54,7 @@ fn train(settings: &[&str], seed: u64) -> Model {
     };
     let base = ["width=32", "steps=60", "validate_every=60"];
     let config = base.iter().chain(settings).fold(Config::default(), |config, setting| config.set(setting).unwrap());
-    let split = Split::for_training(&dataset.graph, &dataset.attributes, config.validation, seed).unwrap();
-    let fit = Fit { split: &split, attributes: &dataset.attributes, config: &config, seed, checkpoints: None };
-    Model::new(&dataset, &fit.run(&mut Silent).unwrap(), &config, "default", seed)
+    Training::new(&dataset, &Settings::given(config), seed).run(&mut Silent).unwrap()
 }
 
 /// A model in a folder of its own, with its index beside it.

@@ -1,8 +1,9 @@
 //! Nothing of the test set reaches the model: with attributes that say nothing, new nodes' links cannot be told.
 
 use coldlink::Config;
-use coldlink::evaluate::{Evaluation, evaluate_seed};
-use coldlink::graph::{Attributes, Dataset, Graph, Names, NodeId, Notes};
+use coldlink::dataset::{Dataset, Notes};
+use coldlink::graph::{Attributes, Graph, Names, NodeId};
+use coldlink::pipeline::{Evaluation, Settings};
 use coldlink::split::Protocol;
 use coldlink::train::Silent;
 use rand::{RngExt, SeedableRng};
@@ -49,12 +50,13 @@ fn world(seed: u64) -> Dataset {
 fn random_attributes_do_not_tell_links_among_new_nodes() {
     let settings = ["width=32", "steps=300", "patience=0", "validate_every=100"];
     let config = settings.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap());
-    let evaluation = Evaluation::new(Protocol::Deal2020, config);
-    let (result, audit) = evaluate_seed(&world(1), &evaluation, 1, &mut Silent).unwrap();
-    assert_eq!(audit.to_string(), "passed");
-    let new_new = result.metrics.new_new.unwrap();
-    let (pairs, auc) = (new_new.pairs as f64, new_new.auc.unwrap());
-    let linked = new_new.prevalence.unwrap() * pairs;
+    let (dataset, settings) = (world(1), Settings::given(config));
+    let evaluation = Evaluation { first_seed: 1, ..Evaluation::new(&dataset, &Protocol::Deal2020, &settings) };
+    let evaluated = evaluation.run(&mut Silent).unwrap();
+    assert_eq!(evaluated.audit.to_string(), "passed");
+    let cold_cold = evaluated.record.report.seeds[0].metrics.cold_cold.unwrap();
+    let (pairs, auc) = (cold_cold.pairs as f64, cold_cold.auc.unwrap());
+    let linked = cold_cold.prevalence.unwrap() * pairs;
     // Of the rank statistic where both classes are alike (Hanley & McNeil, 1982).
     let error = ((1.0 / linked + 1.0 / (pairs - linked)) / 12.0).sqrt();
     assert!(pairs >= 5_000.0, "only {pairs} pairs");

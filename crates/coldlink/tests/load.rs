@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use coldlink::graph::{Attributes, Dataset, Graph, Names, Notes, Tidied};
+use coldlink::dataset::{Dataset, Notes};
+use coldlink::graph::{Attributes, Cleaned, Graph, Names};
 use coldlink::load::{
     LoadError, LoadOptions, NpzFile, PackedProblem, load, load_tables, new_from_json_lines, open_packed, write_packed,
 };
@@ -65,7 +66,7 @@ fn a_real_set_survives_packing() {
 fn an_uncompressed_archive_with_mixed_types_is_tidied() {
     let dataset = load(&stored("stored.npz"), &LoadOptions::default()).unwrap();
     assert_eq!(dataset.graph.iter_links().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
-    assert_eq!(dataset.notes.tidied, Tidied { self_loops: 1, ..Tidied::default() });
+    assert_eq!(dataset.notes.cleaned, Cleaned { self_loops: 1, ..Cleaned::default() });
     let rows = [vec![(1, 0.75), (3, 2.0)], vec![], vec![(2, -4.0)]];
     assert_eq!(dataset.attributes, Attributes::from_rows(4, &rows).unwrap());
 }
@@ -90,7 +91,7 @@ fn a_packed_file_of_version_1_still_opens() {
     // New rows are read as that version read them: an unknown word says nothing, and neither does a missing number.
     let new = b"{\"id\":\"n\",\"words\":\"node|novel\"}\n".to_vec();
     let new = new_from_json_lines(new, &opened.schema.unwrap(), false).unwrap();
-    assert_eq!((new.attributes.row(0).0, new.surprises.unknown_values), (&[4][..], 1));
+    assert_eq!((new.attributes.row(0).0, new.mismatches.unknown_values), (&[4][..], 1));
     assert_eq!((opened.graph, opened.names), (sample().graph, sample().names));
 }
 

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use coldlink::load::{Columns, LoadOptions, load_tables};
+use coldlink::load::{LoadOptions, load_tables, read_columns};
 use coldlink_fuzz::{EDGES, NODES, check_memory, file, fit, prepare, walk_loaded};
 use libfuzzer_sys::fuzz_target;
 
@@ -12,7 +12,7 @@ static TABLES: LazyLock<[PathBuf; 2]> =
     LazyLock::new(|| [file("edges.csv", EDGES.as_bytes()), file("nodes.csv", NODES.as_bytes())]);
 
 fuzz_target!(init: prepare(), |bytes: &[u8]| {
-    if let Ok(columns) = Columns::read(&file("columns.toml", bytes)) {
+    if let Ok(columns) = read_columns(&file("columns.toml", bytes)) {
         let [edges, nodes] = &*TABLES;
         let loaded = load_tables(edges, nodes, &LoadOptions { columns, ..LoadOptions::default() });
         walk_loaded(&loaded);

@@ -4,7 +4,8 @@
 use std::sync::LazyLock;
 
 use coldlink::graph::Names;
-use coldlink::load::{LoadOptions, Schema, UnknownNodes, load_excluded, load_new, load_pairs, load_tables};
+use coldlink::load::{LoadOptions, UnknownNodes, load_excluded, load_new, load_pairs, load_tables};
+use coldlink::columns::Schema;
 use coldlink_fuzz::{
     EDGES, NODES, check_memory, file, fit, form, prepare, same_as_new, schema, two, walk_loaded, walk_new, zipped,
 };

@@ -4,7 +4,7 @@
 use std::fs;
 use std::sync::LazyLock;
 
-use coldlink::graph::Dataset;
+use coldlink::dataset::Dataset;
 use coldlink::load::{open_packed, write_packed};
 use coldlink_fuzz::{check_memory, claim, dataset, file, fit, folder, form, prepare, seal, walk_loaded};
 use libfuzzer_sys::fuzz_target;

@@ -4,7 +4,8 @@
 use std::hint::black_box;
 use std::sync::LazyLock;
 
-use coldlink::split::{Protocol, Split, Validation};
+use coldlink::split::{Protocol, Split};
+use coldlink::config::Validation;
 use coldlink_fuzz::{SoundSplit, TABLES, archive, check_memory, file, form, prepare};
 use libfuzzer_sys::fuzz_target;
 use zip::CompressionMethod;
@@ -34,7 +35,7 @@ fuzz_target!(init: { prepare(); LazyLock::force(&SOUND) }, |bytes: &[u8]| {
 /// Asks a split what training and evaluation ask it.
 fn walk(split: &Split) {
     let attributes = &SOUND.dataset.attributes;
-    let search = split.search(attributes);
+    let search = split.search();
     black_box((split.audit(), split.validation_halves(), split.validation_queries(&search)));
-    black_box((split.refit(attributes).is_some(), split.test().queries(&split.final_view(attributes))));
+    black_box((split.refit().is_some(), split.test().queries(&split.final_view())));
 }

@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::path::Path;
 
+use coldlink::dataset::Dataset;
 use coldlink::evaluate::bootstrap::{Bootstrap, ComparedScores, Metric};
-use coldlink::graph::Dataset;
 use coldlink::split::{Pair, Split};
 
 use super::folder::write;

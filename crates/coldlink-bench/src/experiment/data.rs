@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use coldlink::graph::Dataset;
+use coldlink::dataset::Dataset;
 use coldlink::load::{LoadOptions, load};
 
 use super::BenchError;

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use coldlink::split::{Protocol, Validation};
+use coldlink::config::Validation;
+use coldlink::split::Protocol;
 use serde::Deserialize;
 use toml::{Table, Value};
 

@@ -1,14 +1,16 @@
 //! The rule of selection, the same for every method: the earliest of the best validations by AUC + AP, stopping after some
 //! without a new best; then either that model itself, or one fitted anew on everything but the test nodes for as many steps.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Instant;
 
-use coldlink::evaluate::{Measured, Measures, Scorer, Test};
-use coldlink::graph::Attributes;
+use coldlink::evaluate::{Measured, Test, Validated};
+use coldlink::score::Scorer;
 use coldlink::split::{Pair, Split, TrainView};
-use coldlink::train::Validated;
+use coldlink::train::{self, Diverged, Moment, Rule, Selection};
 
-use crate::method::{Learner, Method, MethodError};
+use crate::method::{Learner, Method, MethodError, Training};
 
 /// What goes on while a method is fitted.
 pub enum Look {
@@ -21,7 +23,7 @@ pub enum Look {
 /// A method, fitted.
 pub(super) struct Fitted<'a> {
     /// Scores as the chosen model does.
-    pub scorer: Box<dyn Scorer + 'a>,
+    pub scorer: Rc<dyn Scorer + 'a>,
     /// The validation it was chosen by; none where nothing is trained.
     pub best: Option<Validated>,
     /// All validations.
@@ -53,20 +55,67 @@ pub(super) enum FitError {
 /// The search's outcome.
 pub(super) struct Searched<'a> {
     learner: Box<dyn Learner<'a> + 'a>,
-    scorer: Box<dyn Scorer + 'a>,
+    scorer: Rc<dyn Scorer + 'a>,
     /// All validations.
     pub history: Vec<Validated>,
+    /// The one that is chosen by.
+    pub best: Option<Validated>,
 }
 
-impl Searched<'_> {
-    /// The earliest of the best validations.
-    pub fn best(&self) -> Option<Validated> {
-        best(&self.history)
+/// A method at work, as the library's rule of selection wants it.
+struct Counted<'a> {
+    learner: Box<dyn Learner<'a> + 'a>,
+    step: u64,
+    loss: f64,
+    /// Its scorer after some step, made once: it may embed every node.
+    scorer: RefCell<Option<(u64, Rc<dyn Scorer + 'a>)>>,
+}
+
+impl<'a> Counted<'a> {
+    fn scorer(&self) -> Rc<dyn Scorer + 'a> {
+        let mut known = self.scorer.borrow_mut();
+        match &*known {
+            Some((step, scorer)) if *step == self.step => Rc::clone(scorer),
+            _ => {
+                let scorer: Rc<dyn Scorer + 'a> = Rc::from(self.learner.scorer());
+                *known = Some((self.step, Rc::clone(&scorer)));
+                scorer
+            }
+        }
     }
 }
 
-fn best(history: &[Validated]) -> Option<Validated> {
-    history.iter().copied().reduce(|best, next| if next.quality() > best.quality() { next } else { best })
+impl<'a> train::Learner for Counted<'a> {
+    type Snapshot = Rc<dyn Scorer + 'a>;
+
+    fn step(&self) -> u64 {
+        self.step
+    }
+
+    fn advance(&mut self, steps: u64) {
+        while self.step < steps && self.loss.is_finite() {
+            self.loss = self.learner.step();
+            self.step += 1;
+        }
+    }
+
+    fn loss(&self) -> f64 {
+        self.loss
+    }
+
+    fn scores(&self, pairs: &[Pair]) -> Vec<f32> {
+        self.scorer().scores(&pairs.iter().map(|pair| (pair.source, pair.target)).collect::<Vec<_>>())
+    }
+
+    fn snapshot(&self) -> Rc<dyn Scorer + 'a> {
+        self.scorer()
+    }
+}
+
+impl From<Diverged> for FitError {
+    fn from(Diverged { step }: Diverged) -> Self {
+        FitError::Diverged { step }
+    }
 }
 
 /// Trains on the search view until validation has not improved for a while, or nothing finite comes out any more.
@@ -76,77 +125,46 @@ fn search<'a>(
     seed: u64,
     observe: &mut dyn FnMut(Look),
 ) -> Result<Searched<'a>, FitError> {
-    let training = method.training();
-    let mut learner = method.start(view, seed)?;
-    let (mut history, mut scorer) = (Vec::new(), learner.scorer());
-    for step in 1..=training.steps {
-        if !learner.step().is_finite() {
-            // What was good before still is.
-            if history.is_empty() {
-                return Err(FitError::Diverged { step });
-            }
-            break;
-        }
-        if !step.is_multiple_of(training.validate_every) && step < training.steps {
-            continue;
-        }
-        observe(Look::Steps(step, training.steps));
-        let now = learner.scorer();
-        let validated = match validate(&*now, pairs, step) {
-            Ok(Some(validated)) => validated,
-            // Nothing to choose by: the last model counts.
-            Ok(None) => {
-                scorer = now;
-                continue;
-            }
-            Err(_) if !history.is_empty() => break,
-            Err(error) => return Err(error),
-        };
-        if best(&history).is_none_or(|best| validated.quality() > best.quality()) {
-            scorer = now;
-        }
-        history.push(validated);
-        observe(Look::Validated(validated));
-        let since = best(&history).map_or(0, |best| history.iter().filter(|each| each.step > best.step).count());
-        if since >= training.patience as usize {
-            break;
-        }
-    }
-    Ok(Searched { learner, scorer, history })
-}
-
-fn validate(scorer: &dyn Scorer, pairs: &[Pair], step: u64) -> Result<Option<Validated>, FitError> {
-    let ends: Vec<_> = pairs.iter().map(|pair| (pair.source, pair.target)).collect();
-    let linked: Vec<bool> = pairs.iter().map(|pair| pair.linked).collect();
-    let measures = Measures::of(&scorer.scores(&ends), &linked).map_err(|_| FitError::Diverged { step })?;
-    let values = measures.auc.zip(measures.ap).zip(measures.prevalence);
-    Ok(values.map(|((auc, ap), prevalence)| Validated { step, auc, ap, prevalence }))
+    let Training { steps, validate_every, patience, .. } = method.training();
+    let mut counted = Counted { learner: method.start(view, seed)?, step: 0, loss: 0.0, scorer: RefCell::new(None) };
+    let mut selection = Selection::new(Rule { steps, validate_every, patience }, true);
+    selection.run::<_, FitError>(&mut counted, pairs, &mut |_, _, moment| {
+        observe(match moment {
+            Moment::Advanced { step, .. } => Look::Steps(step, steps),
+            Moment::Validated(validated) => Look::Validated(validated),
+        });
+        Ok(())
+    })?;
+    let best = selection.best();
+    let (history, scorer) = selection.into_parts();
+    // What needs no training is never validated.
+    let scorer = scorer.unwrap_or_else(|| counted.scorer());
+    Ok(Searched { learner: counted.learner, scorer, history, best })
 }
 
 /// A method to be fitted and measured on a split.
 pub(super) struct Task<'t, 'a> {
     pub method: &'t dyn Method,
     pub split: &'a Split,
-    pub attributes: &'a Attributes,
     pub seed: u64,
 }
 
 impl<'a> Task<'_, 'a> {
     /// Trains on the search view, and looks at the validation pairs.
     pub fn search(&self, observe: &mut dyn FnMut(Look)) -> Result<Searched<'a>, FitError> {
-        let Task { method, split, attributes, seed } = *self;
-        search(method, (split.search(attributes), split.validation()), seed, observe)
+        let Task { method, split, seed } = *self;
+        search(method, (split.search(), split.validation()), seed, observe)
     }
 
     /// The same, and then the final model where there is more to train on.
     pub fn fit(&self, observe: &mut dyn FnMut(Look)) -> Result<Fitted<'a>, FitError> {
-        let Task { method, split, attributes, seed } = *self;
+        let Task { method, split, seed } = *self;
         let started = Instant::now();
         let searched = self.search(observe)?;
-        let best = searched.best();
+        let best = searched.best;
         let steps = best.map_or(method.training().steps, |best| best.step);
         let (mut learner, mut scorer) = (searched.learner, searched.scorer);
-        if let Some(view) = split.refit(attributes) {
+        if let Some(view) = split.refit() {
             learner = method.start(view, seed)?;
             for step in 1..=steps {
                 if !learner.step().is_finite() {
@@ -156,7 +174,7 @@ impl<'a> Task<'_, 'a> {
                     observe(Look::Steps(step, steps));
                 }
             }
-            scorer = learner.scorer();
+            scorer = Rc::from(learner.scorer());
         }
         Ok(Fitted {
             scorer,
@@ -171,7 +189,7 @@ impl<'a> Task<'_, 'a> {
 
     /// Measures a fitted method on the split's test set.
     pub fn measure(&self, fitted: &Fitted<'_>) -> Result<Measured, FitError> {
-        let view = self.split.final_view(self.attributes);
+        let view = self.split.final_view();
         let queries = if fitted.can_rank { self.split.test().queries(&view) } else { Vec::new() };
         let test = Test { pairs: self.split.test().pairs(), queries: &queries, view, rank_baselines: false };
         // The split was audited, so only a score can be at fault.

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use coldlink::load::write_beside;
+use coldlink::storage::write_atomically;
 use serde::{Deserialize, Serialize};
 
 use super::rows::read_log;
@@ -159,7 +159,7 @@ impl Folder {
         let io = |source| BenchError::io("write", path, source);
         fs::create_dir_all(self.file("scores")).map_err(io)?;
         let bytes: Vec<u8> = scores.iter().flat_map(|score| score.to_le_bytes()).collect();
-        write_beside(path, |file| file.write_all(&bytes)).map_err(io)
+        write_atomically(path, |file| file.write_all(&bytes)).map_err(io)
     }
 
     /// The scores of a cell, where they were kept.
@@ -171,7 +171,8 @@ impl Folder {
 
 /// Writes a file as a whole.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), BenchError> {
-    write_beside(path, |file| file.write_all(text.as_bytes())).map_err(|source| BenchError::io("write", path, source))
+    write_atomically(path, |file| file.write_all(text.as_bytes()))
+        .map_err(|source| BenchError::io("write", path, source))
 }
 
 /// A lock on a folder, for as long as the file is open.

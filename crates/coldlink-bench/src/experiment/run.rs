@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use coldlink::evaluate::Metrics;
-use coldlink::graph::Dataset;
+use coldlink::dataset::Dataset;
+use coldlink::evaluate::{Metrics, Validated};
 use coldlink::split::Split;
-use coldlink::train::Validated;
 
 use super::data::check_folder;
 use super::fit::{FitError, Fitted, Look, Task};
@@ -162,7 +161,7 @@ impl Run<'_> {
     ) -> Result<(), BenchError> {
         let cell = &cells[place];
         let ready = self.experiment.ready(cell.block, cell.row, cell.set)?;
-        let (dataset, split) = {
+        let split = {
             let mut shared = lock(shared);
             if is_finished(&shared.rows, cell, &ready.configuration, self.folder)? || is_too_long(&shared.rows, cell) {
                 return Ok(());
@@ -176,7 +175,7 @@ impl Run<'_> {
             shared.open(cell, self.data)?
         };
         let look = &mut |look| lock(observe)(Event::Look(cell, look));
-        let task = Task { method: &*ready.method, split: &split, attributes: &dataset.attributes, seed: cell.seed };
+        let task = Task { method: &*ready.method, split: &split, seed: cell.seed };
         let outcome = task.fit(look).and_then(|fitted| Ok((task.measure(&fitted)?, fitted)));
         let mut shared = lock(shared);
         let row = match outcome {
@@ -211,8 +210,8 @@ impl Shared {
         Ok(())
     }
 
-    /// The cell's data set and split; cells that follow one another mostly share both.
-    fn open(&mut self, cell: &Cell<'_>, data: &Path) -> Result<(Arc<Dataset>, Arc<Split>), BenchError> {
+    /// The cell's split; cells that follow one another mostly share it.
+    fn open(&mut self, cell: &Cell<'_>, data: &Path) -> Result<Arc<Split>, BenchError> {
         let dataset = match &self.dataset {
             Some((name, dataset)) if name == cell.set => dataset.clone(),
             _ => Arc::new(find_set(data, cell.set)?.open(data, cell.set)?),
@@ -224,7 +223,7 @@ impl Shared {
             _ => Arc::new(Split::make(&dataset, &cell.block.protocol, Some(cell.block.validation), cell.seed)?),
         };
         self.split = Some((key, split.clone()));
-        Ok((dataset, split))
+        Ok(split)
     }
 }
 
@@ -269,10 +268,10 @@ impl Cell<'_> {
             prevalence: metrics.pooled.prevalence,
             mrr: metrics.mrr,
             hits_at_10: metrics.hits.at_10,
-            new_old_auc: metrics.new_old.and_then(|measures| measures.auc),
-            new_old_ap: metrics.new_old.and_then(|measures| measures.ap),
-            new_new_auc: metrics.new_new.and_then(|measures| measures.auc),
-            new_new_ap: metrics.new_new.and_then(|measures| measures.ap),
+            new_old_auc: metrics.cold_warm.and_then(|measures| measures.auc),
+            new_old_ap: metrics.cold_warm.and_then(|measures| measures.ap),
+            new_new_auc: metrics.cold_cold.and_then(|measures| measures.auc),
+            new_new_ap: metrics.cold_cold.and_then(|measures| measures.ap),
             validation_auc: fitted.best.map(|best| best.auc),
             validation_ap: fitted.best.map(|best| best.ap),
             seconds: fitted.seconds,

@@ -2,11 +2,11 @@
 
 use coldlink::Config;
 use coldlink::config::Preset;
-use coldlink::evaluate::Scorer;
-use coldlink::graph::{Dataset, Graph, NodeId};
+use coldlink::dataset::Dataset;
+use coldlink::graph::{Graph, NodeId};
 use coldlink::kernel::Matrix;
-use coldlink::model::{EmbeddingScorer, Embeddings};
-use coldlink::sample::{Purpose, stream};
+use coldlink::random::{Purpose, stream};
+use coldlink::score::{EmbeddingScorer, Embeddings, Scorer};
 use coldlink::split::Split;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
@@ -76,15 +76,15 @@ impl Run<'_> {
         let tuned = self.experiment.ready(block, row, set)?.changes.to_string();
         let config = Preset::Paper.config().merged(&tuned).map_err(MethodError::from)?;
         let method = Core(Config { gamma1: gamma, gamma2: gamma, ..config });
-        let task = Task { method: &method, split: &split, attributes: &dataset.attributes, seed };
+        let task = Task { method: &method, split: &split, seed };
         let diverged = |step| BenchError::Diverged { method: row.name.clone(), set: set.to_owned(), seed, step };
         let best = match task.search(&mut |_| {}) {
-            Ok(searched) => searched.best(),
+            Ok(searched) => searched.best,
             Err(FitError::Diverged { step }) => return Err(diverged(step)),
             Err(FitError::Method(error)) => return Err(error.into()),
         };
         let steps = best.map_or(method.0.steps, |best| best.step);
-        let view = split.search(&dataset.attributes);
+        let view = split.search();
         let embeddings = trained_embeddings(&method, view, seed, steps)?;
         let by_hop = pairs_by_hop(view.graph(), similarity, seed);
         let of = |side: &str, rows: &Matrix<f32>| means(rows, &by_hop, (set, seed, gamma), side);
@@ -125,7 +125,7 @@ fn means(
     (set, seed, gamma): (&str, u64, f64),
     side: &str,
 ) -> Vec<SimilarityRow> {
-    let embeddings = Embeddings { attributes: rows.clone(), structure: rows.clone(), seen: vec![false; rows.rows()] };
+    let embeddings = Embeddings { attributes: rows.clone(), structure: rows.clone(), warm: vec![false; rows.rows()] };
     let scorer = EmbeddingScorer { embeddings: &embeddings, lambda: [0.0, 1.0, 0.0] };
     let mean = |(hop, pairs): (usize, &Vec<(NodeId, NodeId)>)| {
         let sum: f64 = scorer.scores(pairs).into_iter().map(f64::from).sum();

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use coldlink::graph::Dataset;
 use coldlink::split::Split;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
@@ -145,13 +144,13 @@ pub fn tune(
     let observe = Mutex::new(observe);
     workers.each(open.len(), |place| {
         let trial = open[place];
-        let (dataset, split) = {
+        let split = {
             let mut shared = lock(&shared);
             let done = shared.known.len().min(before + place);
             lock(&observe)(TuneEvent::Begun { trial, done, left: trials.len() - done });
             opened(&mut shared.opened, trial, data)?
         };
-        let row = try_out(trial, &dataset, &split, &mut |look| lock(&observe)(TuneEvent::Look(trial, look)))?;
+        let row = try_out(trial, &split, &mut |look| lock(&observe)(TuneEvent::Look(trial, look)))?;
         let mut shared = lock(&shared);
         shared.log.append(std::slice::from_ref(&row))?;
         lock(&observe)(TuneEvent::Ended(&row));
@@ -181,36 +180,28 @@ fn trials<'e>(experiment: &'e Experiment, data: &Path, wanted: &Wanted) -> Resul
     Ok(trials)
 }
 
-/// A data set with one of its splits, and whose they are.
-type Opened = Option<(String, String, Arc<Dataset>, Arc<Split>)>;
+/// A split, and of which data set and block it is.
+type Opened = Option<(String, String, Arc<Split>)>;
 
-/// The trial's data set and split; trials that follow one another mostly share both.
-fn opened(last: &mut Opened, trial: &Trial<'_>, data: &Path) -> Result<(Arc<Dataset>, Arc<Split>), BenchError> {
-    let (dataset, split) = match &*last {
-        Some((set, block, dataset, split)) if set == trial.set && *block == trial.block.name => {
-            (dataset.clone(), split.clone())
-        }
+/// The trial's split; trials that follow one another mostly share it.
+fn opened(last: &mut Opened, trial: &Trial<'_>, data: &Path) -> Result<Arc<Split>, BenchError> {
+    let split = match &*last {
+        Some((set, block, split)) if set == trial.set && *block == trial.block.name => split.clone(),
         _ => {
-            let dataset = Arc::new(find_set(data, trial.set)?.open(data, trial.set)?);
+            let dataset = find_set(data, trial.set)?.open(data, trial.set)?;
             let Block { protocol, validation, .. } = trial.block;
-            let split = Arc::new(Split::make(&dataset, protocol, Some(*validation), SPLIT)?);
-            (dataset, split)
+            Arc::new(Split::make(&dataset, protocol, Some(*validation), SPLIT)?)
         }
     };
-    *last = Some((trial.set.to_owned(), trial.block.name.clone(), dataset.clone(), split.clone()));
-    Ok((dataset, split))
+    *last = Some((trial.set.to_owned(), trial.block.name.clone(), split.clone()));
+    Ok(split)
 }
 
-fn try_out(
-    trial: &Trial<'_>,
-    dataset: &Dataset,
-    split: &Split,
-    observe: &mut dyn FnMut(Look),
-) -> Result<TrialRow, BenchError> {
+fn try_out(trial: &Trial<'_>, split: &Split, observe: &mut dyn FnMut(Look)) -> Result<TrialRow, BenchError> {
     let started = Instant::now();
-    let task = Task { method: &*trial.ready.method, split, attributes: &dataset.attributes, seed: SPLIT };
+    let task = Task { method: &*trial.ready.method, split, seed: SPLIT };
     let best = match task.search(observe) {
-        Ok(searched) => searched.best(),
+        Ok(searched) => searched.best,
         // Settings that cannot be trained with lose.
         Err(FitError::Diverged { .. }) => None,
         Err(FitError::Method(error)) => return Err(error.into()),

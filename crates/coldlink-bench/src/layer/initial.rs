@@ -2,7 +2,7 @@
 
 use burn::module::Param;
 use burn::tensor::{Tensor, TensorData};
-use coldlink::sample::{Purpose, stream};
+use coldlink::random::{Purpose, stream};
 use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;

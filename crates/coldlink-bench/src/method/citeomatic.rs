@@ -3,9 +3,9 @@
 use burn::module::{Module, Param};
 use burn::tensor::{Tensor, activation};
 use coldlink::config::Scaling;
-use coldlink::evaluate::Scorer;
 use coldlink::graph::{Graph, NodeId};
-use coldlink::sample::{Purpose, stream};
+use coldlink::random::{Purpose, stream};
+use coldlink::score::Scorer;
 use coldlink::split::TrainView;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -103,7 +103,7 @@ impl Method for Citeomatic {
         let features = Features::new(view.attributes(), self.scaling);
         let bag = Bag::new(features.width(), self.width, &mut Initial::new(seed));
         check_pairs(view)?;
-        let seen = view.seen();
+        let warm = view.warm();
         let trained = Trained::new(bag, self.training.learning_rate);
         let settings = self.clone();
         let embedded = None;
@@ -111,7 +111,7 @@ impl Method for Citeomatic {
             settings,
             features,
             graph: view.graph(),
-            seen,
+            warm,
             embedded,
             trained,
             seed,
@@ -124,8 +124,8 @@ struct CiteomaticLearner<'a> {
     settings: Citeomatic,
     features: Features,
     graph: &'a Graph,
-    seen: Vec<NodeId>,
-    /// All seen nodes as they were embedded last.
+    warm: Vec<NodeId>,
+    /// All warm nodes as they were embedded last.
     embedded: Option<Tensor<2>>,
     trained: Trained<Bag>,
     seed: u64,
@@ -141,19 +141,19 @@ struct Triplet {
 
 impl CiteomaticLearner<'_> {
     fn embed_seen(&mut self) {
-        self.embedded = Some(self.trained.module().forward(&self.features.of(&self.seen)).without_autodiff());
+        self.embedded = Some(self.trained.module().forward(&self.features.of(&self.warm)).without_autodiff());
     }
 
     /// For each query one linked node and three that are not: any, one near in the embedding, a neighbour's neighbour.
     fn triplets(&self) -> Vec<Triplet> {
         let random = &mut stream(self.seed, Purpose::Pairs, self.step, u64::MAX);
         let mut draw =
-            |count: usize| -> Vec<u32> { (0..count).map(|_| random.random_range(0..self.seen.len() as u32)).collect() };
+            |count: usize| -> Vec<u32> { (0..count).map(|_| random.random_range(0..self.warm.len() as u32)).collect() };
         let (queries, sample) = (draw(self.settings.batch), draw(SAMPLE));
         let similarities = self.similarities(&queries, &sample);
         let negatives = |(index, &place): (usize, &u32)| {
             let random = &mut stream(self.seed, Purpose::Pairs, self.step, index as u64);
-            let query = self.seen[place as usize];
+            let query = self.warm[place as usize];
             let linked = one_of(self.graph.neighbors(query), random);
             let near = self.near(query, &sample, &similarities[index * SAMPLE..(index + 1) * SAMPLE], random);
             let negatives = [self.any(query, random), near, self.beyond(query, random)];
@@ -176,7 +176,7 @@ impl CiteomaticLearner<'_> {
     }
 
     fn any(&self, query: NodeId, random: &mut Xoshiro256PlusPlus) -> Option<NodeId> {
-        (0..TRIES).map(|_| one_of(&self.seen, random)).find(|&node| self.is_negative(query, node))
+        (0..TRIES).map(|_| one_of(&self.warm, random)).find(|&node| self.is_negative(query, node))
     }
 
     /// One of the nearest nodes of the sample that are not linked.
@@ -194,7 +194,7 @@ impl CiteomaticLearner<'_> {
         order.select_nth_unstable_by(looked - 1, |&a, &b| similarities[b].total_cmp(&similarities[a]));
         order.truncate(looked);
         order.sort_by(|&a, &b| similarities[b].total_cmp(&similarities[a]));
-        let nodes = order.into_iter().map(|place| self.seen[sample[place] as usize]);
+        let nodes = order.into_iter().map(|place| self.warm[sample[place] as usize]);
         let nearest: Vec<NodeId> = nodes.filter(|&node| self.is_negative(query, node)).take(wanted).collect();
         (!nearest.is_empty()).then(|| one_of(&nearest, random))
     }

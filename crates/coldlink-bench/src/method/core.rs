@@ -1,11 +1,11 @@
 //! DEAL as the library trains it, with the paper's settings or those of its authors' code.
 
 use coldlink::Config;
-use coldlink::evaluate::Scorer;
 use coldlink::graph::NodeId;
-use coldlink::model::{Embeddings, Features};
+use coldlink::network::Features;
+use coldlink::score::{Embeddings, Scorer};
 use coldlink::split::TrainView;
-use coldlink::train::Trainer;
+use coldlink::train::{Learner as _, Trainer};
 
 use super::scorer::OwnEmbeddings;
 use super::{Learner, Method, MethodError, Training};
@@ -17,8 +17,7 @@ pub struct Core(pub Config);
 impl Method for Core {
     fn training(&self) -> Training {
         let Config { steps, validate_every, patience, learning_rate, .. } = self.0;
-        // 0 never stops early in a configuration.
-        Training { steps, validate_every, patience: if patience == 0 { u32::MAX } else { patience }, learning_rate }
+        Training { steps, validate_every, patience, learning_rate }
     }
 
     fn settings(&self) -> String {
@@ -38,13 +37,12 @@ pub fn trained_embeddings(
     steps: u64,
 ) -> Result<Embeddings, MethodError> {
     let mut learner = CoreLearner::new(&method.0, view, seed)?;
-    learner.trainer.advance_to(steps);
+    learner.trainer.advance(steps);
     Ok(learner.embeddings())
 }
 
 struct CoreLearner<'a> {
     trainer: Trainer<'a>,
-    features: Features,
     view: TrainView<'a>,
     lambda: [f32; 3],
 }
@@ -53,19 +51,19 @@ impl<'a> CoreLearner<'a> {
     fn new(config: &Config, view: TrainView<'a>, seed: u64) -> Result<Self, MethodError> {
         let features = Features::new(view.attributes(), config.scaling);
         let trainer = Trainer::new(view, &features, config, seed)?;
-        Ok(CoreLearner { trainer, features, view, lambda: config.lambda.map(|weight| weight as f32) })
+        Ok(CoreLearner { trainer, view, lambda: config.lambda.map(|weight| weight as f32) })
     }
 
     fn embeddings(&self) -> Embeddings {
         let nodes: Vec<NodeId> = (0..self.view.graph().nodes() as NodeId).collect();
-        Embeddings::of(self.trainer.model(), &self.features, &nodes, |node| self.view.is_seen(node))
+        self.trainer.embed(&nodes)
     }
 }
 
 impl<'a> Learner<'a> for CoreLearner<'a> {
     fn step(&mut self) -> f64 {
-        self.trainer.advance_to(self.trainer.step() + 1);
-        self.trainer.last_loss()
+        self.trainer.advance(self.trainer.step() + 1);
+        self.trainer.loss()
     }
 
     fn scorer(&self) -> Box<dyn Scorer + 'a> {
@@ -73,7 +71,7 @@ impl<'a> Learner<'a> for CoreLearner<'a> {
     }
 
     fn parameters(&self) -> usize {
-        let all = self.trainer.model().parameters().into_iter().map(|(_, parameter)| &parameter.weights);
+        let all = self.trainer.model().encoders.parameters().into_iter().map(|(_, parameter)| &parameter.weights);
         all.map(|weights| weights.rows() * weights.columns()).sum()
     }
 }

@@ -6,10 +6,10 @@ use burn::module::{Module, Param};
 use burn::tensor::Tensor;
 use coldlink::Config;
 use coldlink::config::{Alignment, BatchSize, Preset, Scaling};
-use coldlink::evaluate::Scorer;
 use coldlink::graph::NodeId;
-use coldlink::model::Embeddings;
-use coldlink::sample::{Batch, Purpose, Sampler, stream};
+use coldlink::random::{Purpose, stream};
+use coldlink::sample::{Batch, Sampler};
+use coldlink::score::{Embeddings, Scorer};
 use coldlink::split::TrainView;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -239,7 +239,7 @@ impl<'a> Learner<'a> for DealLearner<'a> {
         let embeddings = Embeddings {
             attributes: rows(unit_rows(self.attributes(None, 0.0, random))),
             structure: rows(unit_rows(self.structure())),
-            seen: (0..nodes).map(|node| self.view.is_seen(node)).collect(),
+            warm: (0..nodes).map(|node| self.view.is_warm(node)).collect(),
         };
         Box::new(OwnEmbeddings { embeddings, lambda: self.config.lambda.map(|weight| weight as f32) })
     }

@@ -3,10 +3,10 @@
 use burn::module::Module;
 use burn::tensor::{Tensor, activation};
 use coldlink::config::Scaling;
-use coldlink::evaluate::Scorer;
 use coldlink::graph::{Graph, NodeId};
 use coldlink::kernel::Matrix;
-use coldlink::sample::{Purpose, stream};
+use coldlink::random::{Purpose, stream};
+use coldlink::score::Scorer;
 use coldlink::split::TrainView;
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -115,11 +115,11 @@ impl Method for Gauss {
         let features = Features::new(view.attributes(), self.scaling);
         let network = Gaussian::new(features.width(), self.hidden, self.width, &mut Initial::new(seed));
         check_pairs(view)?;
-        let seen = view.seen();
-        let hops = seen.par_iter().map(|&node| Hops::around(view.graph(), node, self.hops)).collect();
+        let warm = view.warm();
+        let hops = warm.par_iter().map(|&node| Hops::around(view.graph(), node, self.hops)).collect();
         let trained = Trained::new(network, self.training.learning_rate);
         let (settings, nodes) = (self.clone(), view.graph().nodes());
-        Ok(Box::new(GaussLearner { settings, features, nodes, seen, hops, trained, seed, step: 0 }))
+        Ok(Box::new(GaussLearner { settings, features, nodes, warm, hops, trained, seed, step: 0 }))
     }
 }
 
@@ -156,8 +156,8 @@ struct GaussLearner {
     settings: Gauss,
     features: Features,
     nodes: usize,
-    seen: Vec<NodeId>,
-    /// Of each seen node.
+    warm: Vec<NodeId>,
+    /// Of each warm node.
     hops: Vec<Hops>,
     trained: Trained<Gaussian>,
     seed: u64,
@@ -170,18 +170,18 @@ const TRIES: usize = 20;
 impl GaussLearner {
     /// For each anchor one node at each distance and one beyond, and of these every pair of a nearer and a farther one.
     fn triplets(&self) -> Vec<[NodeId; 3]> {
-        let mut anchors: Vec<usize> = (0..self.seen.len()).collect();
+        let mut anchors: Vec<usize> = (0..self.warm.len()).collect();
         let count = self.settings.batch.min(anchors.len());
         let random = &mut stream(self.seed, Purpose::Pairs, self.step, u64::MAX);
         let (anchors, _) = anchors.partial_shuffle(random, count);
         let draw = |(index, &place): (usize, &usize)| {
             let random = &mut stream(self.seed, Purpose::Pairs, self.step, index as u64);
-            let (anchor, hops) = (self.seen[place], &self.hops[place]);
+            let (anchor, hops) = (self.warm[place], &self.hops[place]);
             let mut drawn: Vec<NodeId> = Vec::new();
             for nodes in hops.at.iter().filter(|nodes| !nodes.is_empty()) {
                 drawn.push(nodes[random.random_range(0..nodes.len())]);
             }
-            let mut far = (0..TRIES).map(|_| self.seen[random.random_range(0..self.seen.len())]);
+            let mut far = (0..TRIES).map(|_| self.warm[random.random_range(0..self.warm.len())]);
             drawn.extend(far.find(|&node| node != anchor && !hops.holds(node)));
             let pair = |near: usize| (near + 1..drawn.len()).map(move |far| (near, far));
             (0..drawn.len()).flat_map(pair).map(|(near, far)| [anchor, drawn[near], drawn[far]]).collect::<Vec<_>>()

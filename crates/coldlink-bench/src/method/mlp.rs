@@ -2,8 +2,9 @@
 
 use coldlink::Config;
 use coldlink::config::{BatchSize, Preset, Scaling};
-use coldlink::evaluate::Scorer;
-use coldlink::sample::{Purpose, Sampler, stream};
+use coldlink::random::{Purpose, stream};
+use coldlink::sample::Sampler;
+use coldlink::score::Scorer;
 use coldlink::split::TrainView;
 use serde::{Deserialize, Serialize};
 

@@ -31,7 +31,7 @@ pub(crate) use settings::flat;
 pub use settings::{MethodError, Training};
 pub use trivial::Trivial;
 
-use coldlink::evaluate::Scorer;
+use coldlink::score::Scorer;
 use coldlink::split::TrainView;
 
 /// A method with its settings.
@@ -46,7 +46,7 @@ pub trait Method: Send + Sync {
     fn start<'a>(&self, view: TrainView<'a>, seed: u64) -> Result<Box<dyn Learner<'a> + 'a>, MethodError>;
 }
 
-/// A method at work.
+/// A method at work. [`coldlink::train::Selection`] judges it by its scorer.
 pub trait Learner<'a> {
     /// One step of training; its loss.
     fn step(&mut self) -> f64;

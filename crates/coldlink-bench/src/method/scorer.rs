@@ -1,9 +1,8 @@
 //! Scores from embeddings that a learner has made.
 
-use coldlink::evaluate::Scorer;
 use coldlink::graph::NodeId;
 use coldlink::kernel::Matrix;
-use coldlink::model::{EmbeddingScorer, Embeddings};
+use coldlink::score::{EmbeddingScorer, Embeddings, Scorer};
 
 /// Eq. 10 over embeddings of its own.
 pub(super) struct OwnEmbeddings {
@@ -14,8 +13,8 @@ pub(super) struct OwnEmbeddings {
 impl OwnEmbeddings {
     /// The inner product of one embedding per node.
     pub fn inner_product(rows: Matrix<f32>) -> Self {
-        let seen = vec![false; rows.rows()];
-        let embeddings = Embeddings { structure: Matrix::zeros(rows.rows(), rows.columns()), attributes: rows, seen };
+        let warm = vec![false; rows.rows()];
+        let embeddings = Embeddings { structure: Matrix::zeros(rows.rows(), rows.columns()), attributes: rows, warm };
         OwnEmbeddings { embeddings, lambda: [0.0, 1.0, 0.0] }
     }
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use burn::tensor::Tensor;
 use coldlink::config::BatchSize;
-use coldlink::evaluate::Scorer;
 use coldlink::graph::{Attributes, Graph, NodeId};
-use coldlink::sample::{Purpose, Sampler, stream};
+use coldlink::random::{Purpose, stream};
+use coldlink::sample::Sampler;
+use coldlink::score::Scorer;
 use coldlink::split::TrainView;
 use rand::seq::SliceRandom;
 use rand::seq::index::sample;

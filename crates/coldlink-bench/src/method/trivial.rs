@@ -1,7 +1,7 @@
 //! The scorers that need no training, as rows of their own.
 
-use coldlink::evaluate::Scorer;
 use coldlink::evaluate::baselines::{Cosine, Degree, Random, TfIdf};
+use coldlink::score::Scorer;
 use coldlink::split::TrainView;
 
 use super::{Learner, Method, MethodError, Training};

@@ -34,7 +34,7 @@ pub fn check_numbers(found: impl Iterator<Item = f64>, expected: &Value) {
 
 /// A module with numbers of double precision.
 pub fn double<M: Module>(module: M) -> M {
-    module.map(&mut Change { shift: None, seen: 0 })
+    module.map(&mut Change { shift: None, warm: 0 })
 }
 
 /// Checks the gradient of `loss` by every parameter of a module against central differences.
@@ -44,7 +44,7 @@ pub fn check_gradients<M: Module + Clone>(module: M, loss: impl Fn(&M) -> Tensor
     let mut found = Gradient { gradients, numbers: Vec::new() };
     module.visit(&mut found);
     let shifted = |place: usize, by: f64| {
-        let module = module.clone().map(&mut Change { shift: Some((place, by)), seen: 0 });
+        let module = module.clone().map(&mut Change { shift: Some((place, by)), warm: 0 });
         loss(&module).into_data().iter::<f64>().next().unwrap()
     };
     let difference = |place: usize| (shifted(place, 1e-5) - shifted(place, -1e-5)) / 2e-5;
@@ -77,18 +77,18 @@ impl ModuleVisitor for Gradient {
 /// Makes numbers double, and adds to one of them.
 struct Change {
     shift: Option<(usize, f64)>,
-    seen: usize,
+    warm: usize,
 }
 
 impl ModuleMapper for Change {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let seen = self.seen;
-        self.seen += param.dims().iter().product::<usize>();
+        let warm = self.warm;
+        self.warm += param.dims().iter().product::<usize>();
         param.map(|value| {
             let shape = value.dims();
             let mut numbers: Vec<f64> = value.into_data().iter().collect();
             if let Some((place, by)) = self.shift
-                && let Some(number) = place.checked_sub(seen).and_then(|place| numbers.get_mut(place))
+                && let Some(number) = place.checked_sub(warm).and_then(|place| numbers.get_mut(place))
             {
                 *number += by;
             }

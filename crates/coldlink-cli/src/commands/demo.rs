@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 use coldlink::Config;
-use coldlink::config::Preset;
-use coldlink::evaluate::{About, Evaluation, Report, evaluate_split};
-use coldlink::graph::{Dataset, NodeId};
+use coldlink::dataset::Dataset;
+use coldlink::graph::NodeId;
 use coldlink::load::{LoadOptions, load};
 use coldlink::model::{Model, Wish};
-use coldlink::split::{Protocol, Split};
-use coldlink::train::{Fit, TrainError};
+use coldlink::pipeline::{Evaluation, Settings, Training};
+use coldlink::split::Protocol;
+use coldlink::train::TrainError;
 
 use super::evaluate::report_text;
 use super::train::stopped;
@@ -93,24 +93,23 @@ fn check_free(folder: &Path) -> anyhow::Result<()> {
 }
 
 fn evaluate(dataset: &Dataset, config: &Config, seed: u64, common: &Common) -> anyhow::Result<String> {
-    let evaluation = Evaluation { rank_baselines: true, ..Evaluation::new(Protocol::Strict, config.clone()) };
-    let split = Split::make(dataset, &evaluation.protocol, Some(config.validation), seed)?;
-    let mut progress = Progress::new(common.quiet, "");
-    let result = evaluate_split(dataset, &split, &evaluation, seed, &mut progress).map_err(|error| match error {
-        coldlink::Error::Train(error @ TrainError::Stopped { .. }) => stopped(error),
-        other => other.into(),
-    })?;
-    let audit = split.audit();
-    let about = About::of(dataset, &evaluation, Preset::Default.name(), audit);
-    Ok(report_text(&Report::from_seeds(about, vec![result]), audit))
+    let settings = Settings::given(config.clone());
+    let evaluation = Evaluation::new(dataset, &Protocol::Strict, &settings);
+    let evaluation = Evaluation { first_seed: seed, rank_baselines: true, ..evaluation };
+    let evaluated = evaluation.run(&mut Progress::new(common.quiet)).map_err(stopped_or_failed)?;
+    Ok(report_text(&evaluated.record.report, &evaluated.audit))
 }
 
 fn train(dataset: &Dataset, config: &Config, seed: u64, common: &Common) -> anyhow::Result<Model> {
-    let (graph, attributes) = (&dataset.graph, &dataset.attributes);
-    let split = Split::for_training(graph, attributes, config.validation, seed)?;
-    let fit = Fit { split: &split, attributes, config, seed, checkpoints: None };
-    let fitted = fit.run(&mut Progress::new(common.quiet, "")).map_err(stopped)?;
-    Ok(Model::new(dataset, &fitted, config, Preset::Default.name(), seed))
+    let settings = Settings::given(config.clone());
+    Training::new(dataset, &settings, seed).run(&mut Progress::new(common.quiet)).map_err(stopped_or_failed)
+}
+
+fn stopped_or_failed(error: coldlink::Error) -> anyhow::Error {
+    match error {
+        coldlink::Error::Train(error @ TrainError::Stopped { .. }) => stopped(error),
+        other => other.into(),
+    }
 }
 
 fn likely_links(world: &World, model: &Model, new: &Path, common: &Common) -> anyhow::Result<String> {

@@ -102,7 +102,7 @@ impl Embed {
             let search = Search::Queries(model.query_vectors(&embeddings));
             return Ok(Export { names: new.names, embeddings, search });
         }
-        let search = Search::Nodes { vectors: model.search_vectors(), seen: model.embeddings.seen.clone() };
+        let search = Search::Nodes { vectors: model.search_vectors(), seen: model.embeddings.warm.clone() };
         let embeddings = match self.which {
             Which::Attributes => model.embeddings.attributes,
             Which::Structure => model.embeddings.structure,

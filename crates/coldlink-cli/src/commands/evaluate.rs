@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use coldlink::evaluate::{
-    About, BaselineSummary, Calibration, Deviation, Evaluation, Record, Report, SeedResult, Summary, evaluate_split,
-};
-use coldlink::graph::Dataset;
-use coldlink::load::write_beside;
-use coldlink::split::{Audit, AuditStatus, Protocol, Split};
+use coldlink::evaluate::{About, BaselineSummary, Calibration, Deviation, Report, SeedResult, Summary};
+use coldlink::pipeline::{Evaluated, Evaluation};
+use coldlink::split::{Audit, AuditStatus, Protocol};
+use coldlink::storage::write_atomically;
 use coldlink::train::TrainError;
 use coldlink::tune::TuneError;
 
@@ -89,72 +87,37 @@ pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
         }
     }
     let evaluation = Evaluation {
-        protocol,
-        config: settings.config.clone(),
-        auto: settings.auto.clone(),
+        dataset: &dataset,
+        protocol: &protocol,
+        settings: &settings,
+        first_seed: args.first_seed,
+        seeds: args.seeds,
         popularity: args.popularity,
         rank_baselines: args.rank_baselines,
     };
-    let measured = Measured::over_seeds(args, common, &dataset, &evaluation, &settings.preset)?;
+    interrupt::watch();
+    let mut progress = Progress::new(common.quiet);
+    let Evaluated { record, audit } = evaluation.run(&mut progress).map_err(|error| match error {
+        coldlink::Error::Train(TrainError::Stopped { .. })
+        | coldlink::Error::Tune(TuneError::Train(TrainError::Stopped { .. })) => {
+            stopped(progress.seeds_done(), args.seeds)
+        }
+        other => other.into(),
+    })?;
+    let report = &record.report;
     if args.json {
-        print_json(&Record::of(measured.report.clone(), &evaluation, &measured.audit))?;
+        print_json(&record)?;
     } else {
-        print(report_text(&measured.report, &measured.audit))?;
+        print(report_text(report, &audit))?;
         if args.popularity < 1.0 {
             print(format!("scores with popularity turned down to {}\n", args.popularity))?;
         }
     }
     if let Some(path) = &args.reliability {
-        write_reliability(path, &measured.report)?;
+        write_reliability(path, report)?;
     }
-    check_audit(&measured.audit, args.accept_audit)?;
-    check_auc(measured.report.mean.pooled.auc, args.min_auc)
-}
-
-/// What came out, and whether the splits were sound.
-struct Measured {
-    report: Report,
-    audit: Audit,
-}
-
-impl Measured {
-    fn over_seeds(
-        args: &Evaluate,
-        common: &Common,
-        dataset: &Dataset,
-        evaluation: &Evaluation,
-        preset: &str,
-    ) -> anyhow::Result<Self> {
-        let rule = evaluation.config.validation;
-        let mut results: Vec<SeedResult> = Vec::new();
-        let mut worst: Option<Audit> = None;
-        interrupt::watch();
-        for (place, seed) in (args.first_seed..args.first_seed + args.seeds).enumerate() {
-            let split = Split::make(dataset, &evaluation.protocol, Some(rule), seed)?;
-            let audit = split.audit();
-            if worst.as_ref().is_none_or(|worst| audit.status() > worst.status()) {
-                if audit.status() != AuditStatus::Passed && !common.quiet {
-                    eprintln!("note: the audit of the split {audit}");
-                }
-                worst = Some(audit.clone());
-            }
-            let label = if args.seeds > 1 { format!("seed {} of {}, ", place + 1, args.seeds) } else { String::new() };
-            let mut progress = Progress::new(common.quiet, label);
-            let result = evaluate_split(dataset, &split, evaluation, seed, &mut progress);
-            results.push(result.map_err(|error| match error {
-                coldlink::Error::Train(TrainError::Stopped { .. })
-                | coldlink::Error::Tune(TuneError::Train(TrainError::Stopped { .. })) => stopped(place, args.seeds),
-                other => other.into(),
-            })?);
-            if interrupt::is_asked() {
-                return Err(stopped(place + 1, args.seeds));
-            }
-        }
-        let audit = worst.ok_or_else(|| Failure::new("there is no seed to evaluate"))?;
-        let protocol = args.protocol.clone();
-        let about = About { protocol, ..About::of(dataset, evaluation, preset, &audit) };
-        Ok(Measured { report: Report::from_seeds(about, results), audit })
-    }
+    check_audit(&audit, args.accept_audit)?;
+    check_auc(report.mean.pooled.auc, args.min_auc)
 }
 
 /// Draws the probabilities of all seeds together.
@@ -175,7 +138,7 @@ fn write_reliability(path: &Path, report: &Report) -> anyhow::Result<()> {
     let error = report.mean.ece.unwrap_or(f64::NAN);
     let title = format!("{}, {}: probabilities on test pairs", report.about.dataset, report.about.protocol);
     let picture = plots::reliability(&title, &bins, error);
-    write_beside(path, |out| out.write_all(picture.as_bytes()))
+    write_atomically(path, |out| out.write_all(picture.as_bytes()))
         .with_context(|| format!("cannot write `{}`", path.display()))
 }
 
@@ -193,7 +156,7 @@ fn merged(bins: Vec<ReliabilityBin>, count: usize) -> Vec<ReliabilityBin> {
     together.collect()
 }
 
-fn stopped(done: usize, seeds: u64) -> anyhow::Error {
+fn stopped(done: u64, seeds: u64) -> anyhow::Error {
     Failure::stopped(format!("stopped after {done} of {}; nothing was kept", count(seeds as usize, "seed"))).into()
 }
 
@@ -228,7 +191,7 @@ pub fn report_text(report: &Report, audit: &Audit) -> String {
     let size = format!("{} nodes, {} links, {} attributes", whole(*nodes), whole(*edges), whole(*attributes));
     let mut text = format!("{dataset}: {size}\nprotocol {protocol}, preset {preset}, selected on {validation}{over}\n");
     text.push_str(&format!("audit {audit}\n\n{}", methods(report)));
-    if report.mean.new_old.is_some() || report.mean.new_new.is_some() {
+    if report.mean.cold_warm.is_some() || report.mean.cold_cold.is_some() {
         text.push_str(&format!("\n{}", kinds(&report.mean, &report.sd)));
     }
     if seeds > 1 {
@@ -286,7 +249,7 @@ fn methods(report: &Report) -> Columns {
 /// Pairs of a new and a seen node, and pairs of two new ones, apart.
 fn kinds(mean: &Summary, sd: &Summary) -> Columns {
     let mut table = Columns::new(["coldlink on", "AUC", "AP", "linked", "pairs"]);
-    for (name, mean, sd) in [("new-old", mean.new_old, sd.new_old), ("new-new", mean.new_new, sd.new_new)] {
+    for (name, mean, sd) in [("cold-warm", mean.cold_warm, sd.cold_warm), ("cold-cold", mean.cold_cold, sd.cold_cold)] {
         let Some(measures) = mean else { continue };
         table.row([
             name.to_owned(),

@@ -1,11 +1,15 @@
 //! `coldlink inspect`: what is in a graph or a model.
 
 use clap::Args;
-use coldlink::graph::{Dataset, NodeId};
+use coldlink::columns::{ColumnKind, EdgeColumns, Schema};
+use coldlink::config::Term;
+use coldlink::dataset::Dataset;
+use coldlink::graph::NodeId;
 use coldlink::index::AboutIndex;
-use coldlink::load::{ColumnKind, EdgeColumns, LoadError, Schema};
-use coldlink::model::{FileProblem, IndexProblem, Model, Summary};
-use coldlink::score::{KindWeights, ScoreWeights, Term};
+use coldlink::load::LoadError;
+use coldlink::model::{IndexProblem, Model, Summary};
+use coldlink::score::{PairWeights, ScoreWeights};
+use coldlink::storage::FileProblem;
 use serde::Serialize;
 
 use super::Common;
@@ -189,7 +193,7 @@ fn schema_text(schema: Option<&Schema>, edges: Option<EdgeColumns>) -> anyhow::R
         Failure::new("there are no columns: attributes were given as numbers")
             .hint("only node tables (.csv, .tsv, .jsonl, .parquet) have columns")
     })?;
-    let columns = coldlink::load::Columns { edges, ..schema.to_columns() };
+    let columns = coldlink::columns::Columns { edges, ..schema.to_columns() };
     Ok(format!("{SCHEMA_HEAD}{}", columns.to_toml()))
 }
 
@@ -244,7 +248,7 @@ impl AboutModel {
             kind: "model",
             index: model.index().cloned(),
             index_problem,
-            nodes_without_links: model.embeddings.seen.iter().filter(|seen| !**seen).count(),
+            nodes_without_links: model.embeddings.warm.iter().filter(|seen| !**seen).count(),
             columns: model.schema.as_ref().map(columns).unwrap_or_default(),
             summary: model.summary,
             weights: model.memory.map(|memory| memory.weights),
@@ -285,10 +289,11 @@ impl AboutModel {
 
 /// The weights of the score, a row per term and a column per kind of pair.
 fn weights_text(weights: &ScoreWeights) -> String {
-    let kinds = [("new-old", &weights.new_old), ("new-new", &weights.new_new), ("old-old", &weights.old_old)];
+    let kinds =
+        [("cold-warm", &weights.cold_warm), ("cold-cold", &weights.cold_cold), ("warm-warm", &weights.warm_warm)];
     let mut table = Columns::new(["  weight of"].into_iter().chain(kinds.map(|(name, _)| name)));
     for term in Term::ALL {
-        let weight = |kind: &KindWeights| kind.terms[term as usize];
+        let weight = |kind: &PairWeights| kind.terms[term as usize];
         let cells =
             kinds.map(|(_, kind)| if weight(kind) == 0.0 { "–".into() } else { format!("{:.3}", weight(kind)) });
         table.row([format!("  {}", term.name())].into_iter().chain(cells));

@@ -4,8 +4,9 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use coldlink::dataset::End;
 use coldlink::graph::{Attributes, Names, NodeId};
-use coldlink::load::{End, load_excluded, load_pairs};
+use coldlink::load::{load_excluded, load_pairs};
 use coldlink::model::{Among, Model, Newcomers, Wish};
 use serde::Serialize;
 
@@ -141,7 +142,7 @@ pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
     if unknown > 0 && !common.quiet {
         eprintln!("note: {} of `--exclude` belong to no node", count(unknown, "name"));
     }
-    let kind = args.candidates.as_deref().map(|name| model.kind(name)).transpose()?;
+    let kind = args.candidates.as_deref().map(|name| model.node_type(name)).transpose()?;
     for (column, value) in &args.values {
         excluded.extend(model.without_value(column, value)?);
     }

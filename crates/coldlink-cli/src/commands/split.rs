@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use coldlink::split::{self, Pair, PairKind, Protocol, Validation};
+use coldlink::config::Validation;
+use coldlink::split::{self, Pair, PairClass, Protocol};
 
 use super::{Common, seeds};
 use crate::input::GraphArgs;
@@ -43,16 +44,16 @@ pub fn run(args: &Split, common: &Common) -> anyhow::Result<()> {
     if common.quiet {
         return Ok(());
     }
-    let attributes = &dataset.attributes;
-    let (search, fit) = (split.search(attributes), split.final_view(attributes));
+    let (search, fit) = (split.search(), split.final_view());
     let test = split.test();
     let columns = if test.is_inductive() { 5 } else { 3 };
-    let mut sets = Columns::new(["", "pairs", "linked", "new-old", "new-new"].into_iter().take(columns));
+    let mut sets = Columns::new(["", "pairs", "linked", "cold-warm", "cold-cold"].into_iter().take(columns));
     for (name, pairs, view) in [("validation", split.validation(), &search), ("test", test.pairs(), &fit)] {
         let linked = pairs.iter().filter(|pair| pair.linked).count();
         let of_kind = |kind| whole(pairs.iter().filter(|pair: &&Pair| view.kind(**pair) == kind).count());
         let share = percent(linked as f64 / pairs.len().max(1) as f64);
-        let row = [name.to_owned(), whole(pairs.len()), share, of_kind(PairKind::NewOld), of_kind(PairKind::NewNew)];
+        let row =
+            [name.to_owned(), whole(pairs.len()), share, of_kind(PairClass::ColdWarm), of_kind(PairClass::ColdCold)];
         sets.row(row.into_iter().take(columns));
     }
     let selected = split.validation_rule();

@@ -8,8 +8,9 @@ use coldlink::Error;
 use coldlink::config::Preset;
 use coldlink::index::LinkIndex;
 use coldlink::model::Model;
+use coldlink::pipeline::Training;
 use coldlink::train::{Checkpoints, TrainError};
-use coldlink::tune::{Journal, Training, TuneError};
+use coldlink::tune::{Journal, TuneError};
 
 use super::{Common, index, seeds};
 use crate::failure::Failure;
@@ -72,7 +73,7 @@ pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
     let checkpoints = args.checkpoints(settings.auto.is_some())?;
     interrupt::watch();
     let started = Instant::now();
-    let mut progress = Progress::new(common.quiet, "");
+    let mut progress = Progress::new(common.quiet);
     let journal = if settings.auto.is_some() { args.journal()? } else { None };
     let training = Training {
         dataset: &dataset,

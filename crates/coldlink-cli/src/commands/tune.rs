@@ -7,10 +7,10 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::Args;
 use coldlink::Config;
-use coldlink::load::write_beside;
-use coldlink::split::Split;
+use coldlink::pipeline::Tuning;
+use coldlink::storage::write_atomically;
 use coldlink::train::{Control, Event, Observer, TrainError};
-use coldlink::tune::{Candidate, Chosen, Journal, Planned, Search, Space, Stage, Tried, TuneError, Watcher};
+use coldlink::tune::{Chosen, Journal, Planned, Space, Tried, TuneError, Watcher};
 
 use super::{Common, seeds};
 use crate::failure::Failure;
@@ -71,20 +71,24 @@ fn long_help() -> String {
 /// Runs the command.
 pub fn run(args: &Tune, common: &Common) -> anyhow::Result<()> {
     let settings = args.settings.resolve()?;
-    let base = &settings.config;
-    let space = args.space()?.without(&settings.fixed);
+    let space = args.space()?;
     for path in [Some(&args.output), args.plot.as_ref()].into_iter().flatten() {
         check_writable(path, &args.graph.paths())?;
     }
     let dataset = args.graph.load(common)?;
-    let split = Split::for_training(&dataset.graph, &dataset.attributes, base.validation, args.seed)?;
     let journal = Journal::open(&args.folder())?;
-    let search = Search { split: &split, attributes: &dataset.attributes, seed: args.seed, journal: Some(&journal) };
-    let candidates = space.sample(base, args.trials.into(), args.seed);
+    let tuning = Tuning {
+        dataset: &dataset,
+        settings: &settings,
+        space: &space,
+        trials: args.trials.into(),
+        seed: args.seed,
+        journal: Some(&journal),
+    };
     interrupt::watch();
     let mut live = Live::new(common.quiet);
-    let chosen = search.run(&candidates, &Stage::in_thirds(candidates.len()), &mut live).map_err(stopped)?;
-    write_preset(&args.output, &chosen, &candidates)?;
+    let chosen = tuning.run(&mut live).map_err(stopped)?;
+    write_preset(&args.output, &chosen)?;
     if let Some(path) = &args.plot {
         write_plot(path, &dataset.name, &live.points)?;
     }
@@ -105,8 +109,8 @@ impl Tune {
     }
 }
 
-fn stopped(error: TuneError) -> anyhow::Error {
-    if !matches!(error, TuneError::Train(TrainError::Stopped { .. })) {
+fn stopped(error: coldlink::Error) -> anyhow::Error {
+    if !matches!(error, coldlink::Error::Tune(TuneError::Train(TrainError::Stopped { .. }))) {
         return error.into();
     }
     let failure = Failure::stopped("stopped; the trials that ended are kept");
@@ -124,7 +128,7 @@ struct Live {
 
 impl Live {
     fn new(quiet: bool) -> Self {
-        let progress = Progress::new(quiet, "");
+        let progress = Progress::new(quiet);
         let shows = !quiet && std::io::stderr().is_terminal();
         Live { progress, tried: Vec::new(), points: Vec::new(), started: Instant::now(), shows }
     }
@@ -169,22 +173,22 @@ fn best_table(tried: &[Tried]) -> Columns {
     table
 }
 
-fn write_preset(path: &Path, chosen: &Chosen, candidates: &[Candidate]) -> anyhow::Result<()> {
+fn write_preset(path: &Path, chosen: &Chosen) -> anyhow::Result<()> {
     let about = chosen.best().map_or_else(String::new, |best| {
         format!(
             "# {}, the best of {}: {}\n",
             best.name,
-            count(candidates.len(), "candidate"),
+            count(chosen.candidates(), "candidate"),
             quality(&best.trial.best)
         )
     });
     let text = format!("# Found by `coldlink tune`.\n{about}{}", Config::to_toml(&chosen.config));
-    write_beside(path, |out| out.write_all(text.as_bytes()))
+    write_atomically(path, |out| out.write_all(text.as_bytes()))
         .with_context(|| format!("cannot write `{}`", path.display()))
 }
 
 fn write_plot(path: &Path, name: &str, points: &[TrialPoint]) -> anyhow::Result<()> {
     let picture = plots::trials(&format!("{name}: settings that were tried"), points);
-    write_beside(path, |out| out.write_all(picture.as_bytes()))
+    write_atomically(path, |out| out.write_all(picture.as_bytes()))
         .with_context(|| format!("cannot write `{}`", path.display()))
 }

@@ -79,10 +79,10 @@ impl World {
     /// Writes the world into a folder, as the tables that any user would bring, with a `README.txt`.
     pub fn export(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
-        write_beside(&folder.join("nodes.csv"), |file| write_papers(file, &self.papers))?;
-        write_beside(&folder.join("edges.csv"), |file| self.write_citations(file))?;
-        write_beside(&folder.join("new-papers.csv"), |file| write_papers(file, &self.new_papers))?;
-        write_beside(&folder.join("README.txt"), |file| self.write_readme(file))
+        write_atomically(&folder.join("nodes.csv"), |file| write_papers(file, &self.papers))?;
+        write_atomically(&folder.join("edges.csv"), |file| self.write_citations(file))?;
+        write_atomically(&folder.join("new-papers.csv"), |file| write_papers(file, &self.new_papers))?;
+        write_atomically(&folder.join("README.txt"), |file| self.write_readme(file))
     }
 
     /// The title of a paper, new or not.
@@ -136,7 +136,7 @@ fn write_papers(file: &mut impl Write, papers: &[Paper]) -> io::Result<()> {
 }
 
 /// Writes a file beside its place and renames it, so that nobody ever reads half of it.
-fn write_beside(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+fn write_atomically(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
     let beside = path.with_extension(format!("{}.partial", std::process::id()));
     let written = File::create(&beside).map(BufWriter::new).and_then(|mut file| {
         write(&mut file)?;
@@ -428,6 +428,6 @@ mod tests {
         let kinds: Vec<_> = schema.columns.iter().map(|column| column.kind.name()).collect();
         assert_eq!(kinds, ["text", "multi-valued", "categorical", "numeric"]);
         let new = load_new(&folder.path().join("new-papers.csv"), &schema, false).unwrap();
-        assert_eq!((new.attributes.rows(), new.surprises.unreadable), (NEW_PAPERS, 0));
+        assert_eq!((new.attributes.rows(), new.mismatches.unreadable), (NEW_PAPERS, 0));
     }
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use coldlink::graph::{Names, NodeId};
 use coldlink::kernel::Matrix;
-use coldlink::load::{write_beside, write_npy_f32};
+use coldlink::load::write_npy_f32;
+use coldlink::storage::write_atomically;
 
 use super::Export;
 
@@ -26,6 +27,6 @@ fn flat(rows: &Matrix<f32>) -> Vec<f32> {
 /// One name a line; a line break within a name becomes a space.
 fn write_names(path: &Path, names: &Names) -> anyhow::Result<()> {
     let write = |node: NodeId, out: &mut dyn Write| writeln!(out, "{}", names.get(node).replace(['\n', '\r'], " "));
-    write_beside(path, |out| (0..names.len() as NodeId).try_for_each(|node| write(node, out)))
+    write_atomically(path, |out| (0..names.len() as NodeId).try_for_each(|node| write(node, out)))
         .with_context(|| format!("cannot write `{}`", path.display()))
 }

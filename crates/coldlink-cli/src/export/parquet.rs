@@ -8,7 +8,7 @@ use anyhow::Context;
 use arrow_array::{ArrayRef, FixedSizeListArray, Float32Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use coldlink::graph::NodeId;
-use coldlink::load::write_beside;
+use coldlink::storage::write_atomically;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -31,7 +31,7 @@ pub fn write_parquet(path: &Path, export: &Export) -> anyhow::Result<()> {
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_dictionary_enabled(false)
         .build();
-    write_beside(path, |file| {
+    write_atomically(path, |file| {
         let mut writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(io::Error::other)?;
         let nodes = export.names.len();
         for first in (0..nodes).step_by(ROWS) {

@@ -12,8 +12,8 @@ use axum::http::{HeaderMap, Request, StatusCode, header};
 use coldlink::Config;
 use coldlink::load::{LoadOptions, load};
 use coldlink::model::Model;
-use coldlink::split::Split;
-use coldlink::train::{Fit, Silent};
+use coldlink::pipeline::{Settings, Training};
+use coldlink::train::Silent;
 use coldlink_server::{Options, Server, app};
 use http_body_util::BodyExt;
 use serde_json::Value;
@@ -53,10 +53,7 @@ fn train_on(folder: &Path, nodes: &str, edges: &str, seed: u64) -> Model {
     let dataset = load(folder, &LoadOptions::default()).unwrap();
     let settings = ["width=16", "steps=60", "validate_every=20", "batch=64"];
     let config = settings.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap());
-    let attributes = &dataset.attributes;
-    let split = Split::for_training(&dataset.graph, attributes, config.validation, seed).unwrap();
-    let fit = Fit { split: &split, attributes, config: &config, seed, checkpoints: None };
-    Model::new(&dataset, &fit.run(&mut Silent).unwrap(), &config, "default", seed)
+    Training::new(&dataset, &Settings::given(config), seed).run(&mut Silent).unwrap()
 }
 
 /// A service in a folder of its own.

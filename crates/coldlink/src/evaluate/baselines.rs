@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::Scorer;
 use crate::graph::{Attributes, NodeId};
+use crate::score::{Scorer, inverse_document_frequencies};
 use crate::split::TrainView;
 
 /// A number in [0, 1) that depends on the seed and the two nodes, in either order.
@@ -97,22 +97,6 @@ impl Scorer for TfIdf<'_> {
     fn scores_against(&self, source: NodeId, candidates: &[NodeId], out: &mut [f32]) {
         self.0.scores_against(source, candidates, out);
     }
-}
-
-pub(crate) fn inverse_document_frequencies(view: &TrainView) -> Vec<f64> {
-    let attributes = view.attributes();
-    let mut documents = 0_u64;
-    let mut frequencies = vec![0_u64; attributes.width()];
-    for node in (0..attributes.rows() as NodeId).filter(|&node| view.is_visible(node)) {
-        documents += 1;
-        let (columns, values) = attributes.row(node);
-        for (&column, _) in columns.iter().zip(values).filter(|entry| *entry.1 != 0.0) {
-            frequencies[column as usize] += 1;
-        }
-    }
-    let idf = |df: u64| ((1 + documents) as f64 / (1 + df) as f64).ln() + 1.0;
-    let known = |column: usize| view.preparation().and_then(|fitted| fitted.word_weight(column)).map(f64::from);
-    frequencies.into_iter().enumerate().map(|(column, df)| known(column).unwrap_or_else(|| idf(df))).collect()
 }
 
 /// Σ w x y / (|x| |y|), |x|² = Σ w x², with one weight per column.

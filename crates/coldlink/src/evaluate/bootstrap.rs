@@ -215,7 +215,8 @@ fn two_sided_p(differences: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::evaluate::baselines::Random;
-    use crate::evaluate::{RankingQuery, Scorer};
+    use crate::score::Scorer;
+    use crate::split::RankingQuery;
 
     /// 40 new nodes with 6 pairs each, and a score that follows the truth as closely as `signal` says.
     fn scored(split: u64, signal: f32) -> (Vec<Pair>, Vec<f32>) {

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::MetricError;
+use super::{MetricError, Validated};
 
 /// The area under the ROC curve: how often a linked pair scores above an unlinked one, a tie counting half.
 ///
@@ -48,6 +48,11 @@ impl Measures {
             prevalence: prevalence(linked),
             pairs: linked.len(),
         })
+    }
+
+    /// As a validation after so many steps; nothing where all pairs or none are linked.
+    pub fn validated(&self, step: u64) -> Option<Validated> {
+        Some(Validated { step, auc: self.auc?, ap: self.ap?, prevalence: self.prevalence? })
     }
 }
 

@@ -1,6 +1,6 @@
 //! How good a scorer is: metrics, filtered ranking, trivial baselines beside them, and a [`Report`].
 //!
-//! A [`Scorer`] is anything that gives two nodes a number. [`SeedResult::measure`] measures one on a [`Test`], together
+//! A [`Scorer`](crate::score::Scorer) is anything that gives two nodes a number. [`SeedResult::measure`] measures one on a [`Test`], together
 //! with the [`baselines`] on the same pairs; [`Report::from_seeds`] puts several such results together, and
 //! [`bootstrap`] says whether two methods differ.
 
@@ -8,23 +8,18 @@ pub mod baselines;
 pub mod bootstrap;
 mod calibration;
 mod error;
-mod hard;
 mod metrics;
 mod ranking;
 mod report;
-mod scorer;
-mod seed;
+mod validated;
 
 pub use calibration::{Calibration, CalibrationBin};
 pub use error::MetricError;
-pub use hard::HardNegatives;
 pub use metrics::{Measures, auc, average_precision, prevalence};
 pub use ranking::{Ranks, candidates};
+pub(crate) use report::verdict;
 pub use report::{
     About, BaselineResult, BaselineSummary, BaselineTable, ChosenSettings, Deviation, HITS, Hits, Measured, Metrics,
     Record, Report, Run, SeedResult, Summary, Test,
 };
-pub use scorer::Scorer;
-pub use seed::{Evaluation, evaluate_seed, evaluate_split};
-
-pub use crate::split::RankingQuery;
+pub use validated::Validated;

@@ -2,16 +2,17 @@
 
 use rayon::prelude::*;
 
-use super::{MetricError, Scorer};
+use super::MetricError;
 use crate::graph::NodeId;
 use crate::index::best;
+use crate::score::Scorer;
 use crate::split::{RankingQuery, TrainView};
 
-/// Which nodes a query is ranked against: all seen ones where nodes are hidden, all nodes where only links are.
+/// Which nodes a query is ranked against: all warm ones where nodes are hidden, all nodes where only links are.
 pub fn candidates(view: &TrainView) -> Vec<NodeId> {
     let nodes = view.graph().nodes() as NodeId;
     let inductive = (0..nodes).any(|node| !view.is_visible(node));
-    if inductive { view.seen() } else { (0..nodes).collect() }
+    if inductive { view.warm() } else { (0..nodes).collect() }
 }
 
 /// The rank of each target of each query, 1 being the best.

@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::baselines::{Cosine, Degree, Random, TfIdf};
-use super::{Calibration, Evaluation, Measures, MetricError, RankingQuery, Ranks, Scorer, candidates};
-use crate::Config;
-use crate::graph::{Dataset, NodeId};
-use crate::score::{LinkScorer, ScoreWeights};
-use crate::split::{Audit, AuditStatus, Finding, Pair, PairKind, Protocol, TrainView, Validation};
+use super::{Calibration, Measures, MetricError, Ranks, candidates};
+use crate::config::{Config, Validation};
+use crate::graph::NodeId;
+use crate::score::{LinkScorer, ScoreWeights, Scorer};
+use crate::split::{Audit, AuditStatus, Pair, PairClass, Protocol, RankingQuery, TrainView};
 
 /// What a scorer is measured on: one split's test set.
 #[derive(Clone, Copy)]
@@ -89,10 +89,10 @@ pub struct Metrics<N = usize> {
     pub distinct_at_10: Option<f64>,
     /// The expected calibration error; `None` where scores give no probabilities.
     pub ece: Option<f64>,
-    /// Pairs of a new and a seen node; `None` where no node is hidden.
-    pub new_old: Option<Measures<N>>,
+    /// Pairs of a new and a warm node; `None` where no node is hidden.
+    pub cold_warm: Option<Measures<N>>,
     /// Pairs of two new nodes; `None` where no node is hidden.
-    pub new_new: Option<Measures<N>>,
+    pub cold_cold: Option<Measures<N>>,
 }
 
 /// The mean or the standard deviation of every metric over seeds.
@@ -189,8 +189,8 @@ impl Test<'_> {
             hits: Hits::each(|k| ranks.hits(k)),
             distinct_at_10: ranks.distinct().map(|count| count as f64),
             ece: None,
-            new_old: kind(PairKind::NewOld)?,
-            new_new: kind(PairKind::NewNew)?,
+            cold_warm: kind(PairClass::ColdWarm)?,
+            cold_cold: kind(PairClass::ColdCold)?,
         };
         Ok(Measured { metrics, scores, ranks })
     }
@@ -213,7 +213,7 @@ impl Test<'_> {
     }
 
     /// `None` where no node is hidden: a visible node without a training link is not a new one.
-    fn measures_of_kind(&self, kind: PairKind, scores: &[f32]) -> Option<Result<Measures, MetricError>> {
+    fn measures_of_kind(&self, kind: PairClass, scores: &[f32]) -> Option<Result<Measures, MetricError>> {
         let nodes = self.view.graph().nodes() as NodeId;
         (0..nodes).any(|node| !self.view.is_visible(node)).then(|| {
             let of_kind = self.pairs.iter().zip(scores).filter(|(pair, _)| self.view.kind(**pair) == kind);
@@ -343,25 +343,8 @@ pub struct About {
     pub deviation: Deviation,
 }
 
-impl About {
-    /// What a report says of an evaluation before any number.
-    pub fn of(dataset: &Dataset, evaluation: &Evaluation, preset: &str, audit: &Audit) -> Self {
-        About {
-            dataset: dataset.name.clone(),
-            protocol: evaluation.protocol.to_string(),
-            preset: preset.to_owned(),
-            validation: evaluation.config.validation,
-            nodes: dataset.graph.nodes(),
-            edges: dataset.graph.links(),
-            attributes: dataset.attributes.width(),
-            audit: verdict(audit),
-            deviation: Deviation::of(&evaluation.protocol),
-        }
-    }
-}
-
 /// The audit's outcome in a few words; only a failure says why.
-fn verdict(audit: &Audit) -> String {
+pub(crate) fn verdict(audit: &Audit) -> String {
     match audit.status() {
         AuditStatus::PassedWithWarnings => "passed with warnings".to_owned(),
         AuditStatus::Passed | AuditStatus::Failed => audit.to_string(),
@@ -382,19 +365,6 @@ pub struct Record {
     pub budget: Option<f64>,
     /// How much a node's links counted in its favour.
     pub popularity: f32,
-}
-
-impl Record {
-    /// Of a report on an evaluation, with the worst audit of its splits.
-    pub fn of(report: Report, evaluation: &Evaluation, audit: &Audit) -> Self {
-        Record {
-            report,
-            audit_findings: audit.findings().iter().map(Finding::to_string).collect(),
-            settings: evaluation.config.clone(),
-            budget: evaluation.auto.as_ref().map(|auto| auto.budget),
-            popularity: evaluation.popularity,
-        }
-    }
 }
 
 /// One evaluation over several seeds.
@@ -452,8 +422,8 @@ fn summarise(metrics: &[Metrics], statistic: Statistic) -> Summary {
         hits: Hits::each(hits),
         distinct_at_10: statistic(&mut metrics.iter().map(|seed| seed.distinct_at_10)),
         ece: statistic(&mut metrics.iter().map(|seed| seed.ece)),
-        new_old: kind(|seed| seed.new_old),
-        new_new: kind(|seed| seed.new_new),
+        cold_warm: kind(|seed| seed.cold_warm),
+        cold_cold: kind(|seed| seed.cold_cold),
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Buffer, NodeId, Types};
+use super::{NodeId, NodeTypes};
+use crate::storage::Buffer;
 
 /// One sparse row of attributes per node (CSR, finite `f32` values, sorted columns).
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +17,7 @@ pub struct Attributes {
     values: Buffer<f32>,
     names: AttributeNames,
     blocks: Arc<[Block]>,
-    types: Option<Arc<Types>>,
+    types: Option<Arc<NodeTypes>>,
 }
 
 /// Columns that belong together, and what is fitted to them on training rows before a model sees them. Columns of no block are
@@ -142,7 +143,7 @@ impl Attributes {
     }
 
     /// The same with kinds of nodes, one for each row; or what is wrong with these.
-    pub fn with_types(self, types: Option<Arc<Types>>) -> Result<Self, &'static str> {
+    pub fn with_types(self, types: Option<Arc<NodeTypes>>) -> Result<Self, &'static str> {
         if types.as_ref().is_some_and(|types| types.all().len() != self.rows()) {
             return Err("not as many kinds of nodes as rows");
         }
@@ -150,7 +151,7 @@ impl Attributes {
     }
 
     /// What kind of node each row is, where there are several kinds.
-    pub fn types(&self) -> Option<&Arc<Types>> {
+    pub fn types(&self) -> Option<&Arc<NodeTypes>> {
         self.types.as_ref()
     }
 

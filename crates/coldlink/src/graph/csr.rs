@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Buffer, NodeId};
+use super::NodeId;
+use crate::storage::Buffer;
 
 /// An undirected graph without self-loops or repeated links.
 ///
@@ -156,7 +157,7 @@ impl Graph {
 
 /// What was left out while a graph was built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Tidied {
+pub struct Cleaned {
     /// Links from a node to itself.
     pub self_loops: usize,
     /// Links given more than once in the same direction.
@@ -189,20 +190,20 @@ impl GraphBuilder {
     }
 
     /// The graph, and a count of what it leaves out.
-    pub fn build(self) -> (Graph, Tidied) {
+    pub fn build(self) -> (Graph, Cleaned) {
         let given = self.links.len();
         let mut directed = self.links;
         directed.par_sort_unstable();
         directed.dedup();
-        let mut tidied = Tidied { self_loops: self.self_loops, duplicates: given - directed.len(), reciprocal: 0 };
+        let mut cleaned = Cleaned { self_loops: self.self_loops, duplicates: given - directed.len(), reciprocal: 0 };
         for link in &mut directed {
             *link = (link.0.min(link.1), link.0.max(link.1));
         }
         let once_per_direction = directed.len();
         directed.par_sort_unstable();
         directed.dedup();
-        tidied.reciprocal = once_per_direction - directed.len();
-        (from_sorted_links(self.nodes, &directed), tidied)
+        cleaned.reciprocal = once_per_direction - directed.len();
+        (from_sorted_links(self.nodes, &directed), cleaned)
     }
 }
 
@@ -249,8 +250,8 @@ mod tests {
     fn links_are_kept_once_and_what_is_left_out_is_counted() {
         let mut builder = GraphBuilder::new(4);
         builder.extend([(2, 0), (0, 2), (0, 2), (3, 3), (1, 2)]);
-        let (graph, tidied) = builder.build();
-        assert_eq!(tidied, Tidied { self_loops: 1, duplicates: 1, reciprocal: 1 });
+        let (graph, cleaned) = builder.build();
+        assert_eq!(cleaned, Cleaned { self_loops: 1, duplicates: 1, reciprocal: 1 });
         assert_eq!(graph.iter_links().collect::<Vec<_>>(), [(0, 2), (1, 2)]);
         assert_eq!(graph.neighbors(2), [0, 1]);
         assert_eq!((graph.nodes(), graph.links(), graph.degree(3)), (4, 2, 0));

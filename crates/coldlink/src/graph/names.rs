@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::{Buffer, NodeId};
+use super::NodeId;
+use crate::storage::Buffer;
 
 /// What nodes are called outside.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,20 +4,20 @@ use super::NodeId;
 
 /// The kinds of nodes, and which each is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Types {
+pub struct NodeTypes {
     /// What they are called, sorted; the kind after the last is that of nodes of which it is not known.
     pub names: Vec<String>,
     of: Vec<u8>,
 }
 
-impl Types {
+impl NodeTypes {
     /// The most kinds there may be.
     pub const MOST: usize = 200;
 
     /// The kinds of nodes from their numbers; nothing where there are too many, or where a number is none of them.
     pub fn new(names: Vec<String>, of: Vec<u8>) -> Option<Self> {
-        let known = names.len() <= Types::MOST && of.iter().all(|&kind| usize::from(kind) <= names.len());
-        known.then_some(Types { names, of })
+        let known = names.len() <= NodeTypes::MOST && of.iter().all(|&kind| usize::from(kind) <= names.len());
+        known.then_some(NodeTypes { names, of })
     }
 
     /// How many kinds there are, the unknown one included.
@@ -37,8 +37,8 @@ impl Types {
     }
 
     /// Of some of the nodes, in the given order.
-    pub fn select(&self, nodes: &[NodeId]) -> Types {
-        Types { names: self.names.clone(), of: nodes.iter().map(|&node| self.of[node as usize]).collect() }
+    pub fn select(&self, nodes: &[NodeId]) -> NodeTypes {
+        NodeTypes { names: self.names.clone(), of: nodes.iter().map(|&node| self.of[node as usize]).collect() }
     }
 
     /// Nodes by their kinds, in their order.
@@ -50,11 +50,11 @@ impl Types {
 }
 
 /// The kind of a node where there may be none: all are of one then.
-pub(crate) fn type_of(types: Option<&Types>, node: NodeId) -> usize {
+pub(crate) fn type_of(types: Option<&NodeTypes>, node: NodeId) -> usize {
     types.map_or(0, |types| types.of(node))
 }
 
 /// Nodes by their kinds; all in one group where there are none.
-pub(crate) fn by_type(types: Option<&Types>, nodes: &[NodeId]) -> Vec<Vec<NodeId>> {
+pub(crate) fn by_type(types: Option<&NodeTypes>, nodes: &[NodeId]) -> Vec<Vec<NodeId>> {
     types.map_or_else(|| vec![nodes.to_vec()], |types| types.group(nodes))
 }

@@ -111,7 +111,7 @@ fn spread_out(points: &Points, found: &[Found], most: usize) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ExactIndex, Index};
+    use super::super::ExactIndex;
     use super::*;
     use rand::RngExt;
 

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use rayon::prelude::*;
 
-use super::{Hit, Index};
+use super::Hit;
 use crate::graph::NodeId;
 use crate::kernel::{LANES, Left, Matrix, product};
 
@@ -27,10 +27,9 @@ impl ExactIndex {
     pub fn nodes(&self) -> usize {
         self.vectors.rows()
     }
-}
 
-impl Index for ExactIndex {
-    fn search(&self, queries: &Matrix<f32>, count: usize) -> Vec<Vec<Hit>> {
+    /// For each row of queries, the `count` best nodes, best first; equal scores in the order of nodes.
+    pub fn search(&self, queries: &Matrix<f32>, count: usize) -> Vec<Vec<Hit>> {
         let per_round = (SCORES / self.nodes().max(1)).clamp(1, 512).next_multiple_of(LANES);
         let mut hits = Vec::with_capacity(queries.rows());
         for first in (0..queries.rows()).step_by(per_round) {

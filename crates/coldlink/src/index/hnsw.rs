@@ -8,9 +8,9 @@ use std::collections::BinaryHeap;
 
 use super::marks::Marks;
 use super::points::{Points, Probe};
-use crate::graph::{Buffer, NodeId};
+use crate::graph::NodeId;
 use crate::kernel::{Matrix, prefetch};
-use crate::model::{Archive, ArchiveWriter, FileError};
+use crate::storage::{Buffer, Container, ContainerWriter, FileError};
 
 /// Links of a point in the lowest layer.
 pub(super) const LOWEST_DEGREE: usize = 48;
@@ -147,25 +147,25 @@ impl Hnsw {
     }
 
     /// Adds all arrays to a file, their names after `prefix`.
-    pub(crate) fn write<'a>(&'a self, prefix: &str, writer: &mut ArchiveWriter<'a>) {
+    pub(crate) fn write<'a>(&'a self, prefix: &str, writer: &mut ContainerWriter<'a>) {
         writer.chunks(format!("{prefix}.codes"), &self.points.codes);
-        writer.f32s(format!("{prefix}.tails"), bytemuck::cast_slice(&self.points.tails));
-        writer.u32s(format!("{prefix}.nodes"), &self.nodes);
+        writer.list::<f32>(format!("{prefix}.tails"), bytemuck::cast_slice(&self.points.tails));
+        writer.list(format!("{prefix}.nodes"), &self.nodes);
         for (layer, links) in self.layers.iter().enumerate() {
-            writer.u32s(format!("{prefix}.links.{layer}"), links);
+            writer.list(format!("{prefix}.links.{layer}"), links);
         }
     }
 
     /// Reads them, for vectors of `columns` numbers of nodes below `nodes`. What is read can be searched, whatever it holds.
-    pub(crate) fn read(archive: &Archive, prefix: &str, columns: usize, nodes: usize) -> Result<Self, FileError> {
+    pub(crate) fn read(archive: &Container, prefix: &str, columns: usize, nodes: usize) -> Result<Self, FileError> {
         let points = Points {
-            codes: archive.buffer(&format!("{prefix}.codes"))?,
-            tails: archive.buffer(&format!("{prefix}.tails"))?,
+            codes: archive.list(&format!("{prefix}.codes"))?,
+            tails: archive.list(&format!("{prefix}.tails"))?,
             width: columns.next_multiple_of(crate::kernel::BYTES),
         };
-        let of_points: Buffer<NodeId> = archive.buffer(&format!("{prefix}.nodes"))?;
+        let of_points: Buffer<NodeId> = archive.list(&format!("{prefix}.nodes"))?;
         let sizes = layer_sizes(points.len());
-        let layers = (0..sizes.len()).map(|layer| archive.buffer(&format!("{prefix}.links.{layer}")));
+        let layers = (0..sizes.len()).map(|layer| archive.list(&format!("{prefix}.links.{layer}")));
         let layers: Vec<Buffer<u32>> = layers.collect::<Result<_, _>>()?;
         let whole = Some(points.codes.len()) == points.len().checked_mul(points.width)
             && of_points.len() == points.len()
@@ -183,9 +183,9 @@ impl Hnsw {
     }
 }
 
-impl super::Index for Hnsw {
-    /// Scores are rough: vectors are rounded to bytes.
-    fn search(&self, queries: &Matrix<f32>, count: usize) -> Vec<Vec<super::Hit>> {
+impl Hnsw {
+    /// For each row of queries, the best nodes that are found; scores are rough, since vectors are rounded to bytes.
+    pub fn search(&self, queries: &Matrix<f32>, count: usize) -> Vec<Vec<super::Hit>> {
         use rayon::prelude::*;
         let hit = |(node, score)| super::Hit { node, score };
         let find = |row: usize| {
@@ -211,10 +211,10 @@ mod tests {
         let vectors = Matrix::from_fn(50, 3, |row, column| (row * 7 + column) as f32 % 5.0);
         let whole = Hnsw::build(&vectors, &[0.0; 50], &[0.0; 50], (0..50).collect());
         let check = |graph: &Hnsw| {
-            let mut writer = ArchiveWriter::default();
+            let mut writer = ContainerWriter::default();
             graph.write("dense", &mut writer);
             writer.write(&path, "index", 1, "").unwrap();
-            Hnsw::read(&Archive::open(&path, "index", 1).unwrap(), "dense", 3, 50)
+            Hnsw::read(&Container::open(&path, "index", 1).unwrap(), "dense", 3, 50)
         };
         assert_eq!(check(&whole).unwrap(), whole);
         let breaks: [fn(&mut Hnsw); 6] = [

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::Hnsw;
-use crate::model::{Archive, ArchiveWriter, FileError, FileProblem};
-use crate::score::Similar;
+use crate::storage::{Container, ContainerWriter, FileError, FileProblem};
 
 const KIND: &str = "index";
 const VERSION: u32 = 2;
@@ -52,6 +51,13 @@ pub struct LinkIndex {
     pub(crate) similar: Option<Hnsw>,
 }
 
+/// Finds linked nodes that are similar to another: a graph of near neighbours, searched with some breadth.
+#[derive(Clone, Copy)]
+pub(crate) struct Similar<'a> {
+    pub graph: &'a Hnsw,
+    pub breadth: usize,
+}
+
 impl LinkIndex {
     /// Where the index of a model lies: `papers.model.index` beside `papers.model`.
     pub fn path_of(model: &Path) -> PathBuf {
@@ -69,7 +75,7 @@ impl LinkIndex {
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
         let error = |error| FileError { path: path.to_owned(), problem: FileProblem::Write(error) };
         let about = toml::to_string(&self.about).map_err(|problem| error(std::io::Error::other(problem)))?;
-        let mut writer = ArchiveWriter::default();
+        let mut writer = ContainerWriter::default();
         self.dense.write("dense", &mut writer);
         if let Some(similar) = &self.similar {
             similar.write("similar", &mut writer);
@@ -79,7 +85,7 @@ impl LinkIndex {
 
     /// Opens it by memory map, for embeddings of `width` numbers.
     pub fn open(path: &Path, width: usize) -> Result<Self, FileError> {
-        let archive = Archive::open(path, KIND, VERSION)?;
+        let archive = Container::open(path, KIND, VERSION)?;
         let about: AboutIndex =
             toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
         let read = |prefix| Hnsw::read(&archive, prefix, width, about.nodes);

@@ -10,11 +10,11 @@ mod points;
 pub use exact::ExactIndex;
 pub(crate) use exact::best;
 pub use hnsw::Hnsw;
+pub(crate) use links::Similar;
 pub use links::{AboutIndex, Effort, LinkIndex};
 pub(crate) use marks::Marks;
 
 use crate::graph::NodeId;
-use crate::kernel::Matrix;
 
 /// A node that was found, with its score.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,10 +23,4 @@ pub struct Hit {
     pub node: NodeId,
     /// Its score.
     pub score: f32,
-}
-
-/// Finds the nodes with the highest scores for new nodes.
-pub trait Index {
-    /// For each row of queries, the `count` best nodes, best first; equal scores in the order of nodes.
-    fn search(&self, queries: &Matrix<f32>, count: usize) -> Vec<Vec<Hit>>;
 }

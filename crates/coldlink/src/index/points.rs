@@ -5,8 +5,8 @@
 
 use rayon::prelude::*;
 
-use crate::graph::Buffer;
 use crate::kernel::{BYTES, ByteProducts, Matrix, Real, prefetch};
+use crate::storage::Buffer;
 
 /// What a point has beside its bytes.
 ///

@@ -1,7 +1,7 @@
 //! Dense matrices with rows of whole chunks.
 
 use super::{Chunk, LANES, Real};
-use crate::graph::Buffer;
+use crate::storage::Buffer;
 
 /// A dense matrix. Rows are filled up with zeros to a multiple of [`LANES`] columns, and every kernel keeps them zero.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +15,7 @@ impl<T: Real> Matrix<T> {
     /// All zeros.
     pub fn zeros(rows: usize, columns: usize) -> Self {
         let chunks = vec![Chunk([T::ZERO; LANES]); rows * columns.div_ceil(LANES)];
-        Matrix { rows, columns, chunks: chunks.into() }
+        Matrix { rows, columns, chunks: Buffer::Owned(chunks) }
     }
 
     /// Filled by (row, column), row after row.

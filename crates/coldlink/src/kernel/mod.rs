@@ -13,6 +13,7 @@ mod matrix;
 mod product;
 mod rows;
 mod simd;
+mod stored;
 
 pub use activation::{elu, elu_backward, keep_at_random, kept_share, threshold};
 pub use adam::{Adam, AdamStep, Moments, RowTask, update_rows};

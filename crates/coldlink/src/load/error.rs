@@ -3,7 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::packed::VERSION;
+use super::formats::VERSION;
+use crate::columns::CellProblem;
 
 /// Why a file could not be loaded or written.
 #[derive(Debug, thiserror::Error)]
@@ -261,12 +262,6 @@ pub enum LineProblem {
         /// As many may be.
         most: usize,
     },
-    /// Columns that make more attributes than are of use.
-    #[error("the columns make more than {most} attributes up to here")]
-    TooManyAttributes {
-        /// As many may be.
-        most: u32,
-    },
     /// An object or a list of lists in a cell.
     #[error("column `{column}` holds an object or a list of lists, which is no value of a cell")]
     Nested {
@@ -307,24 +302,9 @@ pub enum LineProblem {
         /// The name.
         name: String,
     },
-    /// A cell that is not what its column is.
-    #[error("column `{column}` is of kind {kind}, and `{cell}` cannot be read as that")]
-    Unreadable {
-        /// The column.
-        column: String,
-        /// Its kind.
-        kind: &'static str,
-        /// The cell.
-        cell: String,
-    },
-    /// A value that is not known, where all must be.
-    #[error("column `{column}`: `{cell}` has a value that is not known")]
-    UnknownValue {
-        /// The column.
-        column: String,
-        /// The cell.
-        cell: String,
-    },
+    /// A cell that cannot be used.
+    #[error(transparent)]
+    Cell(#[from] CellProblem),
     /// Something else in a column of numbers.
     #[error("column `{column}` is numeric, and `{cell}` is no number")]
     NotANumber {
@@ -564,11 +544,11 @@ impl TableProblem {
 }
 
 impl LineProblem {
-    pub(super) fn not_a_number((column, cell): (String, String)) -> Self {
+    pub(in crate::load) fn not_a_number((column, cell): (String, String)) -> Self {
         LineProblem::NotANumber { column, cell }
     }
 
-    pub(super) fn not_finite((column, cell): (String, String)) -> Self {
+    pub(in crate::load) fn not_finite((column, cell): (String, String)) -> Self {
         LineProblem::NotFinite { column, cell }
     }
 
@@ -580,7 +560,7 @@ impl LineProblem {
                 "write one object on each line, as `{\"id\": \"a\", \"words\": [\"x\", \"y\"]}`"
             }
             LineProblem::TooManyKeys { .. } => "a key is a column; put words that differ from row to row into a list",
-            LineProblem::TooManyAttributes { .. } => {
+            LineProblem::Cell(CellProblem::TooManyAttributes { .. }) => {
                 "set some columns to `ignore`, or lower their `buckets` and `limit`; `inspect --schema` prints them to edit"
             }
             LineProblem::Nested { .. } => "give each value a key of its own, or leave the key out",
@@ -589,10 +569,10 @@ impl LineProblem {
             LineProblem::UnknownNode { .. } => "add the row, or drop such links with `--unknown-nodes drop`",
             LineProblem::NotNew { .. } => "the first column names new nodes, the second nodes of the graph",
             LineProblem::NoSuchNode { .. } => "the second column names nodes of the graph, or other new nodes",
-            LineProblem::Unreadable { .. } => {
+            LineProblem::Cell(CellProblem::Unreadable { .. }) => {
                 "correct the cell or empty it, give the column another kind with `--columns`, or leave out `--strict-input`"
             }
-            LineProblem::UnknownValue { .. } => {
+            LineProblem::Cell(CellProblem::UnknownValue { .. }) => {
                 "leave out `--strict-input` to count such values as `(other)` or nothing"
             }
             LineProblem::NotANumber { .. } | LineProblem::NotFinite { .. } => "leave the cell empty if it is not known",
@@ -666,7 +646,7 @@ fn listed(numbers: &[i64]) -> String {
 }
 
 /// An error of the reader of JSON, or of the system, while reading `path`.
-pub(super) fn json_error(path: &Path, error: serde_json::Error) -> LoadError {
+pub(in crate::load) fn json_error(path: &Path, error: serde_json::Error) -> LoadError {
     if error.is_io() {
         return read_error(path, error.into());
     }
@@ -677,7 +657,7 @@ pub(super) fn json_error(path: &Path, error: serde_json::Error) -> LoadError {
 }
 
 /// An error of the system while reading `path`.
-pub(super) fn read_error(path: &Path, source: io::Error) -> LoadError {
+pub(in crate::load) fn read_error(path: &Path, source: io::Error) -> LoadError {
     let path = path.to_owned();
     match source.kind() {
         io::ErrorKind::NotFound => LoadError::NotFound { path },

@@ -1,48 +1,23 @@
 //! From files to a [`Dataset`]: one file per format.
 //!
-//! [`load`] recognises the format. `.npz` is in `npz.rs` (its arrays in `npy.rs`), two tables in `tables.rs` (row by row
-//! in `rows.rs`, what columns are in `survey.rs` and `columns.rs`, from cells to attributes in `encode.rs` and `schema.rs`), GraphSAGE's PPI layout in `ppi.rs`, and the packed
-//! file in `packed.rs`.
+//! [`load`] recognises the format. `formats/` has those that hold a whole graph in one file or folder, `tables/` a graph as a
+//! table of nodes and one of links, whatever the files of the tables are.
 
-mod beside;
-mod cells;
-mod columns;
-mod encode;
 mod error;
-mod json_lines;
-mod map;
-mod nodes;
-mod npy;
-mod npz;
-mod packed;
-mod pairs;
-mod parquet;
-mod ppi;
-mod rows;
-mod schema;
-mod surprises;
-mod survey;
+mod formats;
 mod tables;
-mod times;
-mod words;
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-pub use beside::write_beside;
-pub use columns::{ColumnKind, Columns, EdgeColumns, Scale, StopWords, WordWeights};
 pub use error::{ArrayProblem, LineProblem, LoadError, PackedProblem, PpiProblem, TableProblem};
-pub use map::Map;
-pub use npy::write_npy_f32;
-pub use npz::{NpzFile, is_npz, load_new_npz};
-pub use packed::{open_packed, write_packed};
-pub use pairs::{End, load_excluded, load_pairs};
-pub use schema::{Column, Schema, Values};
-pub use surprises::Surprises;
-pub use tables::{load_json_lines, load_new, load_tables, new_from_json_lines};
+pub use formats::{NpzFile, is_npz, load_new_npz, open_packed, write_npy_f32, write_packed};
+pub use tables::{load_excluded, load_json_lines, load_new, load_pairs, load_tables, new_from_json_lines};
 
-use crate::graph::{Attributes, Dataset, Graph, Names, Notes};
+use crate::columns::Columns;
+use crate::dataset::{Dataset, Notes};
+use crate::graph::Graph;
 use error::read_error;
 
 /// What is done with input that is not quite a plain graph.
@@ -76,7 +51,7 @@ impl LoadOptions {
             return Err(LoadError::NoLinks { path: path() });
         }
         if self.strict_input && notes.directed {
-            let one_way = links.saturating_sub(notes.tidied.reciprocal);
+            let one_way = links.saturating_sub(notes.cleaned.reciprocal);
             return Err(LoadError::Directed { path: path(), one_way, links });
         }
         if self.strict_input && notes.weighted {
@@ -86,36 +61,24 @@ impl LoadOptions {
     }
 }
 
-/// Nodes that are not in the graph: what predictions are asked for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NewNodes {
-    /// Their names.
-    pub names: Names,
-    /// Their attributes, in the columns of the graph's.
-    pub attributes: Attributes,
-    /// What was not expected in their rows.
-    pub surprises: Surprises,
-}
-
-impl NewNodes {
-    /// What the user should know about them, a line each.
-    pub fn notes(&self) -> Vec<String> {
-        self.surprises.notes()
-    }
+/// Reads what users say about their columns from a TOML file.
+pub fn read_columns(path: &Path) -> Result<Columns, LoadError> {
+    let text = fs::read_to_string(path).map_err(|source| read_error(path, source))?;
+    Columns::parse(&text).map_err(|reason| LoadError::Schema { path: path.to_owned(), reason })
 }
 
 /// Loads a graph: an `.npz` file, a packed file, a folder with `edges` and `nodes` as `.csv`, `.tsv` or `.jsonl`, or one with
 /// `train_graph.json` (GraphSAGE's PPI layout, of which graph 1 is loaded).
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
     let about = fs::metadata(path).map_err(|source| read_error(path, source))?;
-    if about.is_dir() && path.join(ppi::GRAPH).is_file() {
-        return ppi::load_folder(path, options);
+    if about.is_dir() && path.join(formats::PPI_GRAPH).is_file() {
+        return formats::load_ppi(path, options);
     }
     if about.is_dir() {
         return tables::load_folder(path, options);
     }
     match Format::of(path)? {
-        Format::Archive => npz::load_sparse_graph(path, options),
+        Format::Archive => formats::load_sparse_graph(path, options),
         Format::Packed => {
             let dataset = open_packed(path)?;
             options.check(path, &dataset.graph, &dataset.notes)?;
@@ -141,11 +104,11 @@ impl Format {
         read.map_err(|source| read_error(path, source))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-        Ok(if start == packed::MAGIC || ends(&[".coldlink"]) {
+        Ok(if start == formats::MAGIC || ends(&[".coldlink"]) {
             Format::Packed
         } else if start.starts_with(b"PK") || ends(&[".npz"]) {
             Format::Archive
-        } else if rows::is_table(&name) {
+        } else if tables::is_table(&name) {
             Format::Table
         } else {
             Format::Unknown

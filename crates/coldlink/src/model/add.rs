@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::indexed::Lazily;
+use super::indexed::Cached;
 use super::{Memory, Model, Summary};
+use crate::dataset::NewNodes;
 use crate::graph::{Names, NodeId};
-use crate::load::NewNodes;
 
 /// Why nodes could not join a model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -85,13 +85,13 @@ impl Model {
             names,
             schema: self.schema.clone(),
             preparation: self.preparation.clone(),
-            kinds: self.kinds.as_ref().map(|kinds| kinds.followed_by(newcomers.types.as_deref(), new.names.len())),
+            types: self.types.as_ref().map(|kinds| kinds.followed_by(newcomers.types.as_deref(), new.names.len())),
             embeddings: self.embeddings.followed_by(&newcomers.embeddings),
             memory,
             encoder: self.encoder.clone(),
             // It covers the first nodes still; those that came later are looked through beside it.
             index: self.index.clone(),
-            kept: Lazily::default(),
+            cached: Cached::default(),
         })
     }
 }

@@ -3,10 +3,11 @@
 use rayon::prelude::*;
 
 use super::Model;
+use crate::config::Term;
 use crate::graph::NodeId;
 use crate::kernel::{Chunk, Kernel, Matrix, Real, Simd, add_scaled};
-use crate::score::{SMALL_CHANCE, Term};
-use crate::split::PairKind;
+use crate::score::SMALL_CHANCE;
+use crate::split::PairClass;
 
 impl Model {
     /// For each node a vector whose inner product with a new node's query vector is the dense part of their score: all but the
@@ -58,8 +59,8 @@ impl Model {
         }
     }
 
-    fn kind_with_new(&self, node: usize) -> PairKind {
-        if self.embeddings.seen[node] { PairKind::NewOld } else { PairKind::NewNew }
+    fn kind_with_new(&self, node: usize) -> PairClass {
+        if self.embeddings.warm[node] { PairClass::ColdWarm } else { PairClass::ColdCold }
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::{Embeddings, Features, Model, Newcomers};
-use crate::config::Similarity;
+use super::{Model, Newcomers};
+use crate::config::{Similarity, Term};
+use crate::dataset::End;
 use crate::graph::{Attributes, NodeId};
 use crate::index::best;
 use crate::kernel::Matrix;
-use crate::load::End;
-use crate::score::{SMALL_CHANCE, Term};
+use crate::network::Features;
+use crate::score::{Embeddings, SMALL_CHANCE};
 
 /// Points at which the encoder's slope is looked at, between no attributes and all of them.
 const POINTS: usize = 64;
@@ -22,13 +23,13 @@ pub struct Explanation {
     pub score: f64,
     /// What attributes of the new node add, the largest amounts first, with their columns.
     pub attributes: Vec<(u32, f64)>,
-    /// What links of seen nodes that are like the new one add.
+    /// What links of warm nodes that are like the new one add.
     pub similar_nodes: f64,
     /// What the other node's number of links adds.
     pub popularity: f64,
     /// What is added to every pair of this kind, and what the encoder makes of no attributes.
     pub rest: f64,
-    /// The seen nodes most like the new one, with the cosines of their attribute embeddings.
+    /// The warm nodes most like the new one, with the cosines of their attribute embeddings.
     pub most_similar: Vec<(NodeId, f32)>,
 }
 
@@ -66,7 +67,7 @@ impl Model {
         let features = Features::new(&self.prepared(&attributes.select(&[node])), self.config.scaling);
         let entries = entries(&features);
         let (slope, length) = self.mean_slope(&entries, &towards);
-        let weights = &self.encoder.attributes.layers[0].weights.weights;
+        let weights = &self.encoder.layers[0].weights;
         let amount = |&(column, value): &(u32, f32)| {
             let row = weights.row(column as usize).iter().zip(&slope);
             let product: f64 = row.map(|(&weight, slope)| f64::from(weight) * slope).sum();
@@ -78,8 +79,8 @@ impl Model {
     /// The mean slope of h·`towards` by the first layer's sums, h being the embedding before it gets length 1, and h's length
     /// (1 under the inner product).
     fn mean_slope(&self, entries: &[(u32, f32)], towards: &[f64]) -> (Vec<f64>, f64) {
-        let layers = &self.encoder.attributes.layers;
-        let first = &layers[0].weights.weights;
+        let layers = &self.encoder.layers;
+        let first = &layers[0].weights;
         let mut sums = vec![0.0; first.columns()];
         for &(column, value) in entries {
             for (sum, &weight) in sums.iter_mut().zip(first.row(column as usize)) {
@@ -91,12 +92,12 @@ impl Model {
             for (index, layer) in layers.iter().enumerate() {
                 let mut out = match outputs.last() {
                     None => sums.iter().map(|sum| sum * share).collect(),
-                    Some(input) => times(input, &layer.weights.weights),
+                    Some(input) => times(input, &layer.weights),
                 };
                 if let Some(bias) = &layer.bias {
-                    out.iter_mut().zip(bias.weights.row(0)).for_each(|(out, &bias)| *out += f64::from(bias));
+                    out.iter_mut().zip(bias.row(0)).for_each(|(out, &bias)| *out += f64::from(bias));
                 }
-                if self.encoder.attributes.has_elu(index) {
+                if self.encoder.has_elu(index) {
                     out.iter_mut().filter(|out| **out < 0.0).for_each(|out| *out = out.exp_m1());
                 }
                 outputs.push(out);
@@ -107,12 +108,12 @@ impl Model {
             let outputs = pass(share);
             let mut slope = towards.to_vec();
             for index in (0..layers.len()).rev() {
-                if self.encoder.attributes.has_elu(index) {
+                if self.encoder.has_elu(index) {
                     let outputs = slope.iter_mut().zip(&outputs[index]);
                     outputs.filter(|(_, out)| **out < 0.0).for_each(|(slope, out)| *slope *= out + 1.0);
                 }
                 if index > 0 {
-                    slope = times_transposed(&slope, &layers[index].weights.weights);
+                    slope = times_transposed(&slope, &layers[index].weights);
                 }
             }
             slope
@@ -123,7 +124,7 @@ impl Model {
             mean.iter_mut().zip(slope).for_each(|(mean, slope)| *mean += slope / POINTS as f64);
         }
         let last = pass(1.0).pop().unwrap_or_default();
-        let length = match self.encoder.similarity() {
+        let length = match self.config.similarity {
             Similarity::Cosine => last.iter().map(|value| value * value).sum::<f64>().sqrt(),
             Similarity::Dot => 1.0,
         };
@@ -141,7 +142,7 @@ impl Model {
             None => (self.config.lambda[1], self.config.lambda[2]),
         };
         // z_s of a node without links is its z_a.
-        let cross = if embeddings.seen[row] { &embeddings.structure } else { &embeddings.attributes };
+        let cross = if embeddings.warm[row] { &embeddings.structure } else { &embeddings.attributes };
         let both = embeddings.attributes.row(row).iter().zip(cross.row(row));
         both.map(|(&own, &cross)| of_attributes * f64::from(own) + of_cross * f64::from(cross)).collect()
     }
@@ -153,7 +154,7 @@ impl Model {
         }
     }
 
-    /// The seen nodes whose attribute embeddings are most like a new node's.
+    /// The warm nodes whose attribute embeddings are most like a new node's.
     fn most_similar(&self, new: &Newcomers, node: NodeId) -> Vec<(NodeId, f32)> {
         if let Some(starts) = self.starts(new, node) {
             return named(starts);
@@ -165,8 +166,8 @@ impl Model {
             let product: f32 = own.iter().zip(row).map(|(a, b)| a * b).sum();
             product / (length(own) * length(row)).max(f32::MIN_POSITIVE)
         };
-        let seen = (0..self.summary.nodes as NodeId).filter(|&node| self.embeddings.seen[node as usize]);
-        named(seen.map(|node| (node, cosine(node))))
+        let warm = (0..self.summary.nodes as NodeId).filter(|&node| self.embeddings.warm[node as usize]);
+        named(warm.map(|node| (node, cosine(node))))
     }
 }
 

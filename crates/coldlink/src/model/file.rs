@@ -1,341 +1,189 @@
-//! The container of models and checkpoints: safetensors with one text of our own in its header.
-//!
-//! That text starts with `coldlink KIND VERSION CHECKSUM`; what follows the line is TOML. The checksum covers kind, version, TOML and
-//! every tensor with its name and shape. Matrices are stored with their rows' filling, in an order and at places that let
-//! them be used as they lie in the mapped file.
+//! The model's file.
 
-use std::collections::HashMap;
-use std::io::{self, Write};
-use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
-use bytemuck::Pod;
-use rayon::prelude::*;
-use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, Metadata, TensorInfo};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use serde::{Deserialize, Serialize};
 
-use crate::graph::Buffer;
-use crate::kernel::{Chunk, LANES, Matrix};
-use crate::load::{Map, write_beside};
+use super::{LinkedTypes, Memory, Model, Parts, Summary};
+use crate::columns::{Preparation, Schema, StoredPreparation};
+use crate::config::Config;
+use crate::graph::{Graph, Names, NodeTypes, Texts};
+use crate::kernel::Matrix;
+use crate::network::{AttributeEncoder, Layer};
+use crate::score::{Embeddings, ScoreWeights, TfIdfRows};
+use crate::storage::{Buffer, Container, ContainerWriter, FileError, FileProblem};
 
-/// The key of our text in the header.
-const KEY: &str = "coldlink";
-/// Where data starts, and every matrix with it.
-const ALIGNMENT: usize = 64;
+const KIND: &str = "model";
+const VERSION: u32 = 1;
 
-/// Why a file could not be used.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot {} `{path}`", problem.action(), path = path.display())]
-pub struct FileError {
-    /// The file.
-    pub path: PathBuf,
-    /// Why.
-    #[source]
-    pub problem: FileProblem,
+/// What stands in the file beside the tensors.
+#[derive(Serialize, Deserialize)]
+struct About {
+    width: usize,
+    numbered: Option<usize>,
+    summary: Summary,
+    config: Config,
+    schema: Option<Schema>,
+    weights: Option<ScoreWeights>,
+    types: Option<TypeNames>,
 }
 
-/// What is wrong with a file.
-#[derive(Debug, thiserror::Error)]
-pub enum FileProblem {
-    /// The system's word.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The system's word about writing it.
-    #[error(transparent)]
-    Write(io::Error),
-    /// Another format, or cut off.
-    #[error("it is not a safetensors file, or it is cut off: {0}")]
-    Container(String),
-    /// Somebody else's safetensors.
-    #[error("it is a safetensors file, but not one of coldlink's")]
-    NotOurs,
-    /// A model where a checkpoint is wanted, or the reverse.
-    #[error("it is a {found}, but a {wanted} is wanted")]
-    Kind {
-        /// What it is.
-        found: String,
-        /// What it should be.
-        wanted: &'static str,
-    },
-    /// Made by a later coldlink.
-    #[error("it has version {found}; this coldlink reads up to version {known}")]
-    Version {
-        /// The file's.
-        found: u32,
-        /// The newest known.
-        known: u32,
-    },
-    /// Changed after it was written.
-    #[error("it is damaged: the checksum is {found:016x}, but {stored:016x} was written")]
-    Checksum {
-        /// Of what is there.
-        found: u64,
-        /// Of what was written.
-        stored: u64,
-    },
-    /// Whole, but not what it says it is.
-    #[error("it is not consistent: {0}")]
-    Inconsistent(String),
+/// LinkedTypes of nodes without the nodes.
+#[derive(Clone, Serialize, Deserialize)]
+struct TypeNames {
+    names: Vec<String>,
+    linked: Vec<[u8; 2]>,
 }
 
-impl FileProblem {
-    fn action(&self) -> &'static str {
-        if matches!(self, FileProblem::Write(_)) { "write" } else { "open" }
+impl Model {
+    /// Writes the model, whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<(), FileError> {
+        let numbered = match self.names {
+            Names::Numbered(count) => Some(count),
+            Names::Texts(_) => None,
+        };
+        let about = About {
+            width: self.encoder.width(),
+            numbered,
+            summary: self.summary.clone(),
+            config: self.config.clone(),
+            schema: self.schema.clone(),
+            weights: self.memory.as_ref().map(|memory| memory.weights.clone()),
+            types: self
+                .types
+                .as_ref()
+                .map(|kinds| TypeNames { names: kinds.types.names.clone(), linked: kinds.linked.clone() }),
+        };
+        let about = toml::to_string(&about).map_err(|error| write_error(path, std::io::Error::other(error)))?;
+        let warm: Vec<u8> = self.embeddings.warm.iter().map(|warm| u8::from(*warm)).collect();
+        let mut writer = ContainerWriter::default();
+        for (name, weights) in self.encoder.parameters() {
+            writer.matrix(name, weights);
+        }
+        writer.matrix("embeddings.attributes", &self.embeddings.attributes);
+        writer.matrix("embeddings.structure", &self.embeddings.structure);
+        writer.list("warm", &warm);
+        if let Some(Memory { graph, words, .. }) = &self.memory {
+            writer.list("links.offsets", graph.offsets());
+            writer.list("links.neighbors", graph.neighbor_array());
+            writer.list("words.idf", words.idf());
+            writer.list("words.offsets", words.offsets());
+            writer.list::<f32>("words.entries", bytemuck::cast_slice(words.entries()));
+        }
+        let preparation = self.preparation.as_ref().map(Preparation::to_arrays);
+        if let Some(arrays) = &preparation {
+            writer.list("preparation.columns", &arrays.columns);
+            writer.list("preparation.numbers", &arrays.numbers);
+            writer.list("preparation.ranked", &arrays.ranked);
+            writer.list("preparation.knots", &arrays.knots);
+            writer.list("preparation.units", &arrays.units);
+            writer.list("preparation.weights", &arrays.weights);
+        }
+        if let Some(kinds) = &self.types {
+            writer.list("types", kinds.types.all());
+        }
+        if let Names::Texts(texts) = &self.names {
+            writer.list("names.offsets", texts.offsets());
+            writer.list("names.bytes", texts.bytes());
+        }
+        writer.write(path, KIND, VERSION, &about).map_err(|error| write_error(path, error))
     }
-}
 
-impl FileError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
-        match &self.problem {
-            FileProblem::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-                Some("check the path; `coldlink train GRAPH -o MODEL` makes a model".to_owned())
+    /// Opens a model by memory map.
+    pub fn open(path: &Path) -> Result<Self, FileError> {
+        let archive = Container::open(path, KIND, VERSION)?;
+        let about: About = toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
+        about.config.check().map_err(|error| archive.inconsistent(error.to_string()))?;
+        if !about.schema.as_ref().is_none_or(Schema::is_sound) {
+            return Err(archive.inconsistent("a schema that makes no sense"));
+        }
+        let (nodes, width) = (about.summary.nodes, about.config.width);
+        let embeddings = Embeddings {
+            attributes: archive.matrix("embeddings.attributes", nodes, width)?,
+            structure: archive.matrix("embeddings.structure", nodes, width)?,
+            warm: archive.list::<u8>("warm")?.iter().map(|warm| *warm != 0).collect(),
+        };
+        let names = match about.numbered {
+            Some(count) => Names::Numbered(count),
+            None => {
+                let (offsets, bytes): (Buffer<u64>, Buffer<u8>) =
+                    (archive.list("names.offsets")?, archive.list("names.bytes")?);
+                Names::Texts(Texts::from_parts(offsets, bytes).map_err(|problem| archive.inconsistent(problem))?)
             }
-            FileProblem::Version { .. } => Some("update coldlink".to_owned()),
-            FileProblem::Checksum { .. } | FileProblem::Container(_) | FileProblem::Inconsistent(_) => {
-                Some("copy the file again, or train again".to_owned())
-            }
-            _ => None,
+        };
+        if embeddings.warm.len() != nodes || names.len() != nodes {
+            return Err(archive.inconsistent(format!("{nodes} nodes, but {} names", names.len())));
         }
+        let encoder = read_encoder(&archive, &about)?;
+        let memory = about.weights.clone().map(|weights| read_memory(&archive, &about, weights)).transpose()?;
+        let preparation = read_preparation(&archive, &about)?;
+        let types = about.types.clone().map(|kinds| read_types(&archive, nodes, kinds)).transpose()?;
+        let About { config, summary, schema, .. } = about;
+        let parts = Parts { config, summary, names, schema, preparation, types, embeddings, memory, encoder };
+        Ok(parts.into())
     }
 }
 
-/// Tensors to be written.
-#[derive(Default)]
-pub(crate) struct ArchiveWriter<'a> {
-    tensors: Vec<(String, Dtype, Vec<usize>, &'a [u8])>,
+fn write_error(path: &Path, error: std::io::Error) -> FileError {
+    FileError { path: path.to_owned(), problem: FileProblem::Write(error) }
 }
 
-impl<'a> ArchiveWriter<'a> {
-    /// Adds a matrix, filling included.
-    pub fn matrix(&mut self, name: impl Into<String>, matrix: &'a Matrix<f32>) {
-        let shape = vec![matrix.rows(), matrix.row_chunks() * LANES];
-        self.tensors.push((name.into(), Dtype::F32, shape, bytemuck::cast_slice(matrix.chunks())));
-    }
-
-    /// Adds chunks of anything, as rows of sixteen.
-    pub fn chunks<C: Pod>(&mut self, name: impl Into<String>, chunks: &'a [C]) {
-        let bytes: &[u8] = bytemuck::cast_slice(chunks);
-        self.tensors.push((name.into(), Dtype::F32, vec![bytes.len() / ALIGNMENT, LANES], bytes));
-    }
-
-    /// Adds 64-bit numbers.
-    pub fn u64s(&mut self, name: impl Into<String>, values: &'a [u64]) {
-        self.tensors.push((name.into(), Dtype::U64, vec![values.len()], bytemuck::cast_slice(values)));
-    }
-
-    /// Adds 32-bit whole numbers.
-    pub fn u32s(&mut self, name: impl Into<String>, values: &'a [u32]) {
-        self.tensors.push((name.into(), Dtype::U32, vec![values.len()], bytemuck::cast_slice(values)));
-    }
-
-    /// Adds 32-bit numbers that are no matrix.
-    pub fn f32s(&mut self, name: impl Into<String>, values: &'a [f32]) {
-        self.tensors.push((name.into(), Dtype::F32, vec![values.len()], bytemuck::cast_slice(values)));
-    }
-
-    /// Adds bytes.
-    pub fn bytes(&mut self, name: impl Into<String>, bytes: &'a [u8]) {
-        self.tensors.push((name.into(), Dtype::U8, vec![bytes.len()], bytes));
-    }
-
-    /// Writes the file, whole or not at all. The same contents give the same bytes.
-    pub fn write(mut self, path: &Path, kind: &str, version: u32, about: &str) -> io::Result<()> {
-        // Matrices first: their sizes keep the alignment for the next. Then falling sizes of numbers.
-        self.tensors.sort_by_key(|(name, dtype, shape, _)| {
-            let rank = match dtype {
-                Dtype::F32 if shape.len() == 2 => 0,
-                Dtype::U64 => 1,
-                Dtype::F32 | Dtype::U32 => 2,
-                _ => 3,
-            };
-            (rank, name.clone())
-        });
-        let mut end = 0;
-        let infos = self.tensors.iter().map(|(name, dtype, shape, bytes)| {
-            let start = end;
-            end += bytes.len();
-            (name.clone(), TensorInfo { dtype: *dtype, shape: shape.clone(), data_offsets: (start, end) })
-        });
-        let infos: Vec<_> = infos.collect();
-        let parts = self.tensors.par_iter().map(|(name, _, shape, bytes)| (name.as_str(), shape.as_slice(), *bytes));
-        let checksum = checksum(&format!("{kind} {version} {about}"), parts.collect());
-        let text = format!("{KEY} {kind} {version} {checksum:016x}\n{about}");
-        let metadata = Metadata::new(Some(HashMap::from([(KEY.to_owned(), text)])), infos).map_err(io::Error::other)?;
-        let mut header = serde_json::to_vec(&metadata)?;
-        header.resize((header.len() + 8).next_multiple_of(ALIGNMENT) - 8, b' ');
-        write_beside(path, |file| {
-            file.write_all(&(header.len() as u64).to_le_bytes())?;
-            file.write_all(&header)?;
-            self.tensors.iter().try_for_each(|(.., bytes)| file.write_all(bytes))
-        })
-    }
+fn read_types(archive: &Container, nodes: usize, named: TypeNames) -> Result<LinkedTypes, FileError> {
+    let of = archive.list::<u8>("types")?.to_vec();
+    let types = NodeTypes::new(named.names, of).filter(|types| types.all().len() == nodes);
+    let types = types.filter(|_| named.linked.is_sorted_by(|a, b| a < b));
+    let types = types.ok_or_else(|| archive.inconsistent("kinds of nodes that do not fit them"))?;
+    Ok(LinkedTypes { types, linked: named.linked })
 }
 
-fn checksum(about: &str, parts: Vec<(&str, &[usize], &[u8])>) -> u64 {
-    let hashes: Vec<u64> = parts.par_iter().map(|(.., bytes)| xxh3_64(bytes)).collect();
-    let mut parts: Vec<_> = parts.into_iter().zip(hashes).collect();
-    parts.sort_by_key(|((name, ..), _)| *name);
-    let mut whole = Xxh3::new();
-    whole.update(about.as_bytes());
-    for ((name, shape, _), hash) in parts {
-        whole.update(format!("{name} {shape:?} {hash}").as_bytes());
+fn read_preparation(archive: &Container, about: &About) -> Result<Option<Preparation>, FileError> {
+    let width = about.summary.attributes;
+    let loaded = about.schema.as_ref().map(Schema::width);
+    if !archive.has("preparation.columns") {
+        return match loaded {
+            Some(loaded) if loaded != width => Err(archive.inconsistent("a schema of other attributes")),
+            _ => Ok(None),
+        };
     }
-    whole.digest()
+    let stored = StoredPreparation {
+        columns: archive.list("preparation.columns")?.to_vec(),
+        numbers: archive.list("preparation.numbers")?.to_vec(),
+        ranked: archive.list("preparation.ranked")?.to_vec(),
+        knots: archive.list("preparation.knots")?.to_vec(),
+        units: archive.list("preparation.units")?.to_vec(),
+        weights: archive.list("preparation.weights")?.to_vec(),
+    };
+    let read = Preparation::from_arrays(&stored).filter(|preparation| preparation.width() == width);
+    let read = read.filter(|preparation| loaded == Some(preparation.loaded_width()));
+    read.map(Some).ok_or_else(|| archive.inconsistent("what was fitted to the attributes does not fit them"))
 }
 
-/// A file that was opened and found whole.
-pub(crate) struct Archive {
-    path: PathBuf,
-    map: Arc<Map>,
-    places: HashMap<String, (TensorInfo, Range<usize>)>,
-    /// The TOML.
-    pub about: String,
+fn read_memory(archive: &Container, about: &About, weights: ScoreWeights) -> Result<Memory, FileError> {
+    let graph = Graph::from_parts(archive.list("links.offsets")?, archive.list("links.neighbors")?);
+    let graph = graph.map_err(|problem| archive.inconsistent(problem))?;
+    let idf: Buffer<f32> = archive.list("words.idf")?;
+    let sizes = (graph.nodes(), idf.len());
+    let words = TfIdfRows::from_parts(idf, archive.list("words.offsets")?, archive.list("words.entries")?);
+    let words = words.map_err(|problem| archive.inconsistent(problem))?;
+    if sizes != (about.summary.nodes, about.summary.attributes) || words.rows() != about.summary.nodes {
+        return Err(archive.inconsistent("links or tf-idf rows of another graph"));
+    }
+    if !weights.are_sound() {
+        return Err(archive.inconsistent("weights of the score that are no numbers"));
+    }
+    Ok(Memory { graph, words, weights })
 }
 
-impl Archive {
-    /// Opens a file of a kind, in a version up to `version`.
-    pub fn open(path: &Path, kind: &'static str, version: u32) -> Result<Self, FileError> {
-        Self::read(path, kind, version).map_err(|problem| FileError { path: path.to_owned(), problem })
-    }
-
-    fn read(path: &Path, kind: &'static str, version: u32) -> Result<Self, FileProblem> {
-        let map = Arc::new(Map::open(path)?);
-        let container = |error: safetensors::SafeTensorError| FileProblem::Container(error.to_string());
-        let (header, metadata) = SafeTensors::read_metadata(&map).map_err(container)?;
-        let text = metadata.metadata().as_ref().and_then(|texts| texts.get(KEY)).ok_or(FileProblem::NotOurs)?;
-        let (first, about) = text.split_once('\n').ok_or(FileProblem::NotOurs)?;
-        let words: Vec<&str> = first.split(' ').collect();
-        let &[KEY, found_kind, found_version, stored] = words.as_slice() else { return Err(FileProblem::NotOurs) };
-        let found: u32 = found_version.parse().map_err(|_| FileProblem::NotOurs)?;
-        let stored = u64::from_str_radix(stored, 16).map_err(|_| FileProblem::NotOurs)?;
-        if found_kind != kind {
-            return Err(FileProblem::Kind { found: found_kind.to_owned(), wanted: kind });
-        }
-        if found > version {
-            return Err(FileProblem::Version { found, known: version });
-        }
-        let start = header + 8;
-        let mut places = HashMap::new();
-        for (name, info) in metadata.tensors() {
-            let range = start + info.data_offsets.0..start + info.data_offsets.1;
-            if map.get(range.clone()).is_none() {
-                return Err(FileProblem::Container(format!("tensor `{name}` ends beyond the file")));
-            }
-            places.insert(name, (info.clone(), range));
-        }
-        let parts =
-            places.iter().map(|(name, (info, range))| (name.as_str(), info.shape.as_slice(), &map[range.clone()]));
-        let found = checksum(&format!("{kind} {found_version} {about}"), parts.collect());
-        if found != stored {
-            return Err(FileProblem::Checksum { found, stored });
-        }
-        Ok(Archive { path: path.to_owned(), about: about.to_owned(), map: Arc::clone(&map), places })
-    }
-
-    /// An error about this file.
-    pub fn inconsistent(&self, what: impl Into<String>) -> FileError {
-        FileError { path: self.path.clone(), problem: FileProblem::Inconsistent(what.into()) }
-    }
-
-    /// Whether there is such a tensor.
-    pub fn has(&self, name: &str) -> bool {
-        self.places.contains_key(name)
-    }
-
-    /// A matrix, as it lies in the file.
-    pub fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Matrix<f32>, FileError> {
-        let (info, _) = self.place(name)?;
-        let expected = [rows, columns.next_multiple_of(LANES)];
-        if info.shape != expected {
-            return Err(self.inconsistent(format!("`{name}` has shape {:?}, not {expected:?}", info.shape)));
-        }
-        let chunks: Buffer<Chunk<f32>> = self.buffer(name)?;
-        let matrix = Matrix::from_chunks(rows, columns, chunks);
-        matrix.ok_or_else(|| self.inconsistent(format!("`{name}` is not {rows} rows of {columns} numbers")))
-    }
-
-    /// The shape of a tensor.
-    pub fn shape(&self, name: &str) -> Result<&[usize], FileError> {
-        Ok(&self.place(name)?.0.shape)
-    }
-
-    /// A tensor's numbers, as they lie in the file.
-    pub fn buffer<N: Pod>(&self, name: &str) -> Result<Buffer<N>, FileError> {
-        let (_, range) = self.place(name)?;
-        Buffer::mapped(&self.map, range.clone())
-            .ok_or_else(|| self.inconsistent(format!("`{name}` has a size or a place that does not fit its numbers")))
-    }
-
-    fn place(&self, name: &str) -> Result<&(TensorInfo, Range<usize>), FileError> {
-        self.places.get(name).ok_or_else(|| self.inconsistent(format!("there is no tensor `{name}`")))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn write(path: &Path) -> Matrix<f32> {
-        let matrix = Matrix::from_fn(3, 20, |row, column| (row * 20 + column) as f32);
-        let mut writer = ArchiveWriter::default();
-        writer.bytes("letters", b"abc");
-        writer.u64s("counts", &[7, 8]);
-        writer.matrix("numbers", &matrix);
-        writer.write(path, "model", 1, "answer = 42\n").unwrap();
-        matrix
-    }
-
-    #[test]
-    fn what_was_written_is_read_again_without_a_copy() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
-        let matrix = write(&path);
-        let archive = Archive::open(&path, "model", 1).unwrap();
-        assert_eq!(archive.about, "answer = 42\n");
-        assert_eq!(archive.matrix("numbers", 3, 20).unwrap(), matrix);
-        assert!(matches!(archive.buffer::<Chunk<f32>>("numbers"), Ok(Buffer::Mapped { .. })));
-        assert_eq!(*archive.buffer::<u64>("counts").unwrap(), [7, 8]);
-        assert!(archive.matrix("numbers", 3, 19).is_err(), "the filling would not be zero");
-        assert!(archive.matrix("missing", 3, 20).is_err());
-        let again = folder.path().join("again");
-        write(&again);
-        assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&again).unwrap());
-    }
-
-    #[test]
-    fn every_flipped_byte_and_every_cut_is_noticed() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
-        write(&path);
-        let whole = std::fs::read(&path).unwrap();
-        let header = u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize + 8;
-        for place in 0..whole.len() {
-            // Spaces after the header's text mean nothing.
-            if place < header && whole[place] == b' ' && whole[place..header].iter().all(|byte| *byte == b' ') {
-                continue;
-            }
-            let mut damaged = whole.clone();
-            damaged[place] ^= 1;
-            std::fs::write(&path, &damaged).unwrap();
-            assert!(Archive::open(&path, "model", 1).is_err(), "byte {place}");
-        }
-        for length in 0..whole.len() {
-            std::fs::write(&path, &whole[..length]).unwrap();
-            assert!(Archive::open(&path, "model", 1).is_err(), "length {length}");
-        }
-    }
-
-    #[test]
-    fn another_kind_and_a_later_version_are_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
-        write(&path);
-        let kind = Archive::open(&path, "checkpoint", 1).err().unwrap();
-        assert!(matches!(kind.problem, FileProblem::Kind { .. }));
-        let version = Archive::open(&path, "model", 0).err().unwrap();
-        assert!(matches!(version.problem, FileProblem::Version { found: 1, known: 0 }));
-    }
+fn read_encoder(archive: &Container, about: &About) -> Result<AttributeEncoder<Matrix<f32>>, FileError> {
+    let (attributes, config) = (about.summary.attributes, &about.config);
+    let widths = config.hidden.iter().copied().chain([config.width]);
+    let mut inputs = attributes;
+    let layer = |(index, outputs): (usize, usize)| {
+        let weights = archive.matrix(&format!("attributes.{index}.weights"), inputs, outputs)?;
+        inputs = outputs;
+        let bias = config.bias.then(|| archive.matrix(&format!("attributes.{index}.bias"), 1, outputs)).transpose()?;
+        Ok(Layer { weights, bias })
+    };
+    let layers = widths.enumerate().map(layer).collect::<Result<_, FileError>>()?;
+    Ok(AttributeEncoder { layers, last_elu: config.last_elu })
 }

@@ -9,12 +9,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Embeddings, FileError, FileProblem, Model, Newcomers, Wish};
+use super::{Model, Newcomers, Wish};
+use crate::config::Term;
 use crate::graph::NodeId;
 use crate::index::{AboutIndex, Effort, Hit, Hnsw, LinkIndex};
 use crate::kernel::{Chunk, Kernel, Matrix, Real, Simd, normalise};
-use crate::score::{STARTS, SeenNodes, Term};
-use crate::split::PairKind;
+use crate::score::{Embeddings, STARTS, WarmNodes};
+use crate::split::PairClass;
+use crate::storage::{FileError, FileProblem};
 
 /// Efforts in rising order; the first that finds enough is kept.
 const EFFORTS: [Effort; 5] = [
@@ -73,7 +75,7 @@ impl Model {
         if let Some(memory) = &self.memory {
             memory.words.prepare();
         }
-        self.kept();
+        self.derived();
     }
 
     /// Builds an index of all nodes and measures what is found through it.
@@ -86,7 +88,7 @@ impl Model {
             let width = unit.row_chunks().max(1);
             unit.chunks_mut().par_chunks_mut(width).for_each(|row| f32::run(Unit(row)));
             let zeros = vec![0.0; nodes];
-            Hnsw::build(&unit, &zeros, &zeros, self.kept().seen.nodes().to_vec())
+            Hnsw::build(&unit, &zeros, &zeros, self.derived().warm.nodes().to_vec())
         });
         let of = format!("{:016x}", self.identity(nodes));
         let about = AboutIndex { of, nodes, recall: 0.0, score_difference: None, sample: 0, effort: EFFORTS[0] };
@@ -120,13 +122,13 @@ impl Model {
         index
     }
 
-    /// Some seen nodes, the same every time.
+    /// Some warm nodes, the same every time.
     fn sample(&self) -> Vec<NodeId> {
-        let seen: Vec<NodeId> =
-            (0..self.embeddings.nodes() as NodeId).filter(|&node| self.embeddings.seen[node as usize]).collect();
+        let warm: Vec<NodeId> =
+            (0..self.embeddings.nodes() as NodeId).filter(|&node| self.embeddings.warm[node as usize]).collect();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
         let mut chosen: Vec<NodeId> =
-            sample(&mut random, seen.len(), SAMPLE.min(seen.len())).into_iter().map(|place| seen[place]).collect();
+            sample(&mut random, warm.len(), SAMPLE.min(warm.len())).into_iter().map(|place| warm[place]).collect();
         chosen.sort_unstable();
         chosen
     }
@@ -138,9 +140,9 @@ impl Model {
             Matrix::from_fn(nodes.len(), from.columns(), |row, column| from.row(nodes[row] as usize)[column]);
         let words = self.memory.as_ref().map(|memory| memory.words.select(nodes));
         Newcomers {
-            embeddings: Embeddings { structure: attributes.clone(), seen: vec![false; nodes.len()], attributes },
+            embeddings: Embeddings { structure: attributes.clone(), warm: vec![false; nodes.len()], attributes },
             words,
-            types: self.kinds.as_ref().map(|kinds| Arc::new(kinds.types.select(nodes))),
+            types: self.types.as_ref().map(|kinds| Arc::new(kinds.types.select(nodes))),
         }
     }
 
@@ -161,7 +163,7 @@ impl Model {
         match &self.memory {
             Some(memory) => {
                 hash.update(bytemuck::cast_slice(&memory.graph.offsets()[..=nodes]));
-                for kind in [PairKind::NewOld, PairKind::NewNew] {
+                for kind in [PairClass::ColdWarm, PairClass::ColdCold] {
                     let weights = memory.weights.of(kind);
                     hash.update(bytemuck::bytes_of(&weights.terms));
                     hash.update(bytemuck::bytes_of(&weights.intercept));
@@ -174,7 +176,7 @@ impl Model {
 
     fn has_walks(&self) -> bool {
         let of = |terms: &[f64; Term::ALL.len()]| terms[Term::Near as usize] != 0.0 || terms[Term::Far as usize] != 0.0;
-        self.memory.as_ref().is_some_and(|memory| of(&memory.weights.new_old.terms))
+        self.memory.as_ref().is_some_and(|memory| of(&memory.weights.cold_warm.terms))
     }
 
     fn popularities(&self) -> Vec<f32> {
@@ -183,28 +185,28 @@ impl Model {
     }
 
     /// What many questions need, made at the first.
-    pub(super) fn kept(&self) -> &Kept {
-        self.kept.0.get_or_init(|| {
+    pub(super) fn derived(&self) -> &Derived {
+        self.cached.0.get_or_init(|| {
             let empty = crate::graph::Graph::from_links(self.embeddings.nodes(), []);
             let graph = self.memory.as_ref().map_or(&empty, |memory| &memory.graph);
-            Box::new(Kept { seen: SeenNodes::of(graph, &self.embeddings), biases: self.dense_biases() })
+            Box::new(Derived { warm: WarmNodes::of(graph, &self.embeddings), biases: self.dense_biases() })
         })
     }
 }
 
 /// What follows from a model and is made when it is first needed.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
-    pub seen: SeenNodes,
+pub(super) struct Derived {
+    pub warm: WarmNodes,
     /// What is added to any pair of a new node with each node.
     pub biases: Vec<f32>,
 }
 
 /// Says nothing about a model that the model does not say.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lazily(pub std::sync::OnceLock<Box<Kept>>);
+pub(super) struct Cached(pub std::sync::OnceLock<Box<Derived>>);
 
-impl PartialEq for Lazily {
+impl PartialEq for Cached {
     fn eq(&self, _: &Self) -> bool {
         true
     }

@@ -1,59 +1,123 @@
-//! DEAL: two encoders, one for attributes and one for structure, aligned in one space (Hao et al., IJCAI 2020).
-//!
-//! Forward and backward are written out by hand, generic over the number type: `f32` for work, `f64` for the twin that
-//! gradients are checked with.
+//! A trained model as it is served: it encodes new nodes, finds and scores their links, says why, and is kept in one file.
 
 mod add;
-mod deal;
 mod dense;
-mod embeddings;
-mod encoder;
 mod explain;
 mod file;
 mod indexed;
-mod inputs;
-mod kinds;
-mod loss;
+mod links;
+mod new_nodes;
 mod retrieve;
-mod softmax;
-mod structure;
-mod trained;
+mod scorer;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod types;
+
+use std::sync::Arc;
 
 pub use add::AddError;
-pub(crate) use deal::adam_step;
-pub use deal::{Deal, Losses, Workspace};
-pub use embeddings::{EmbeddingScorer, Embeddings};
-pub use encoder::{Activations, AttributeEncoder, Dropout, Layer};
 pub use explain::Explanation;
-pub(crate) use file::{Archive, ArchiveWriter};
-pub use file::{FileError, FileProblem};
 pub use indexed::IndexProblem;
-pub use inputs::{Columns, Features, Inputs, Lists, SparseRows};
-pub use kinds::{FilterError, Kinds};
-pub use loss::PairLoss;
-pub use structure::StructureEncoder;
-pub use trained::{Among, Memory, Model, Newcomers, Summary, Wish};
+pub use links::{Among, Wish};
+pub use new_nodes::Newcomers;
+pub use summary::Summary;
+pub use types::{FilterError, LinkedTypes};
 
-use crate::kernel::{Matrix, Moments, Real};
+use indexed::Cached;
 
-/// A matrix that is trained, with the optimiser's memory of it.
+use crate::columns::{Preparation, Schema};
+use crate::config::Config;
+use crate::graph::{Graph, Names};
+use crate::index::LinkIndex;
+use crate::kernel::Matrix;
+use crate::network::AttributeEncoder;
+use crate::score::{Embeddings, ScoreWeights, TfIdfRows};
+
+/// A trained model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parameter<T: Real> {
-    /// The numbers.
-    pub weights: Matrix<T>,
-    /// Adam's.
-    pub moments: Moments<T>,
+pub struct Model {
+    /// All settings.
+    pub config: Config,
+    /// How it came to be.
+    pub summary: Summary,
+    /// The names of the nodes it knows.
+    pub names: Names,
+    /// How tables become attributes, where it was trained on tables.
+    pub schema: Option<Schema>,
+    /// What was fitted to these attributes.
+    pub preparation: Option<Preparation>,
+    /// LinkedTypes of nodes, where there are several.
+    pub types: Option<LinkedTypes>,
+    /// Both embeddings of the nodes it knows.
+    pub embeddings: Embeddings,
+    /// What else it knows of them, where its score is made of fitted terms.
+    pub memory: Option<Memory>,
+    encoder: AttributeEncoder<Matrix<f32>>,
+    /// Through which links are found, where there is one.
+    index: Option<Arc<LinkIndex>>,
+    cached: Cached,
 }
 
-impl<T: Real> Parameter<T> {
-    /// A parameter that has not been trained yet.
-    pub fn new(weights: Matrix<T>) -> Self {
-        let moments = Moments::of(&weights);
-        Parameter { weights, moments }
+/// What a score of fitted terms needs beside embeddings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Memory {
+    /// The links.
+    pub graph: Graph,
+    /// tf-idf rows of the nodes.
+    pub words: TfIdfRows,
+    /// The weights of the terms.
+    pub weights: ScoreWeights,
+}
+
+/// What a model is made of, when its training is over.
+pub(crate) struct Parts {
+    pub config: Config,
+    pub summary: Summary,
+    pub names: Names,
+    pub schema: Option<Schema>,
+    pub preparation: Option<Preparation>,
+    pub types: Option<LinkedTypes>,
+    pub embeddings: Embeddings,
+    pub memory: Option<Memory>,
+    pub encoder: AttributeEncoder<Matrix<f32>>,
+}
+
+impl From<Parts> for Model {
+    fn from(parts: Parts) -> Self {
+        let Parts { config, summary, names, schema, preparation, types, embeddings, memory, encoder } = parts;
+        let (index, cached) = (None, Cached::default());
+        Model { config, summary, names, schema, preparation, types, embeddings, memory, encoder, index, cached }
+    }
+}
+
+impl Model {
+    /// λ of Eq. 10.
+    pub fn lambda(&self) -> [f32; 3] {
+        self.config.lambda.map(|weight| weight as f32)
     }
 
-    /// The weights alone, with no memory for further training.
-    pub fn frozen(&self) -> Self {
-        Parameter { weights: self.weights.clone(), moments: Moments::none() }
+    /// How many columns attributes of new nodes have.
+    pub fn loaded_width(&self) -> usize {
+        self.preparation.as_ref().map_or(self.summary.attributes, Preparation::loaded_width)
+    }
+
+    /// What the attributes are called that explanations name; nothing where that is not known.
+    pub fn attribute_names(&self) -> Vec<String> {
+        let loaded = self.schema.as_ref().map(Schema::attribute_names).unwrap_or_default();
+        self.preparation.as_ref().map(|preparation| preparation.names(&loaded)).unwrap_or(loaded)
+    }
+
+    /// The probability of a link, given its score and the share of linked pairs among all; `None` where the score is none of
+    /// fitted terms.
+    pub fn probability(&self, score: f32, base_rate: f64) -> Option<f64> {
+        Some(self.memory.as_ref()?.weights.probability(f64::from(score), base_rate))
+    }
+
+    /// The share of linked pairs among all pairs of the training graph. Nodes that joined later had no chance of a link yet, so
+    /// they do not make links rarer.
+    pub fn base_rate(&self) -> f64 {
+        let nodes = self.summary.nodes.saturating_sub(self.summary.added) as f64;
+        2.0 * self.summary.links as f64 / (nodes * (nodes - 1.0)).max(1.0)
     }
 }

@@ -8,10 +8,11 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::{Among, Model, Newcomers, Wish};
+use crate::config::Term;
+use crate::dataset::End;
 use crate::graph::NodeId;
 use crate::index::{Hit, LinkIndex, Marks, best};
-use crate::load::End;
-use crate::score::{LinkScorer, SMALL_CHANCE, Source, Term};
+use crate::score::{LinkScorer, SMALL_CHANCE, Source};
 
 /// Other nodes' words that are looked at, rare ones first.
 const MOST_WORDS: usize = 200_000;
@@ -160,14 +161,14 @@ impl Question<'_> {
         let (Some(memory), Some(words)) = (&self.model.memory, &self.new.words) else {
             return Vec::new().into_iter().map(ranked_node);
         };
-        let terms = &memory.weights.new_old.terms;
+        let terms = &memory.weights.cold_warm.terms;
         let of = |term: Term| terms[term as usize] as f32;
         let (products, mut touched) = memory.words.rough_products(words.row(self.row), MOST_WORDS);
         for &(start, _) in starts {
             touched.extend_from_slice(memory.graph.neighbors(start));
         }
         touched.retain(|&node| met.insert(node) && self.allows(node));
-        let biases = &self.model.kept().biases;
+        let biases = &self.model.derived().biases;
         let rank = |node: NodeId| {
             let (near, place) = (near[node as usize], node as usize);
             let walk = if near > 0.0 { of(Term::Near) * (near / SMALL_CHANCE).ln_1p() } else { 0.0 };

@@ -1,8 +1,8 @@
 //! A batch of pairs, by the batch's own numbering of its nodes.
 
-use crate::graph::{Graph, NodeId, Types};
+use crate::graph::{Graph, NodeId, NodeTypes};
 
-/// One end of a pair as seen from a node.
+/// One end of a pair, from the node at the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Incidence {
     /// The other end, in the batch's numbering.
@@ -60,7 +60,7 @@ impl Batch {
         pairs: &[[NodeId; 2]],
         negatives: &[NodeId],
         graph: &Graph,
-        types: Option<&Types>,
+        types: Option<&NodeTypes>,
         places: &mut [u32],
     ) -> Self {
         let nodes = number([pairs.as_flattened(), negatives].concat(), places);
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn negatives_are_of_the_targets_kind() {
         let graph = Graph::from_links(6, [(0, 3), (0, 4), (1, 5)]);
-        let types = Types::new(vec!["item".into(), "user".into()], vec![1, 1, 1, 0, 0, 0]).unwrap();
+        let types = NodeTypes::new(vec!["item".into(), "user".into()], vec![1, 1, 1, 0, 0, 0]).unwrap();
         let batch = Batch::with_negatives(&[[0, 3], [3, 0]], &[1, 2, 4, 5], &graph, Some(&types), &mut [0; 6]);
         assert_eq!(batch.negatives.masked(0), [0, 1, 2], "users, and item 4, which is linked");
         assert_eq!(batch.negatives.masked(1), [2, 3], "items");

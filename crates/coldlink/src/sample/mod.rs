@@ -4,9 +4,9 @@
 //! drawn alone, on any thread, before or after a restart.
 
 mod batch;
-mod random;
+mod distances;
 mod sampler;
 
 pub use batch::{Batch, Incidence, Negatives};
-pub use random::{Purpose, seed_for, stream};
+pub use distances::Distances;
 pub use sampler::{SampleError, Sampler};

@@ -1,13 +1,13 @@
-//! Draws batches: linked pairs from the links, unlinked ones from all pairs of seen nodes.
+//! Draws batches: linked pairs from the links, unlinked ones from all pairs of warm nodes.
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
-use super::{Batch, Purpose, stream};
-use crate::Config;
-use crate::config::Loss;
-use crate::graph::{Distances, Graph, NodeId, Types};
+use super::{Batch, Distances};
+use crate::config::{Config, Loss};
+use crate::graph::{Graph, NodeId, NodeTypes};
+use crate::random::{Purpose, stream};
 use crate::split::TrainView;
 
 /// Why no batch can be drawn.
@@ -17,10 +17,10 @@ pub enum SampleError {
     #[error("the training graph has no link")]
     NoLinks,
     /// Nothing to tell apart.
-    #[error("all {seen} nodes that have links are linked to one another, so there is no unlinked pair to learn from")]
+    #[error("all {warm} nodes that have links are linked to one another, so there is no unlinked pair to learn from")]
     NoUnlinkedPair {
         /// Nodes with a link.
-        seen: usize,
+        warm: usize,
     },
 }
 
@@ -44,8 +44,8 @@ const TRIES: usize = 64;
 /// Draws the batches of one training run.
 pub struct Sampler<'a> {
     graph: &'a Graph,
-    seen: Vec<NodeId>,
-    kinds: Option<Kinds<'a>>,
+    warm: Vec<NodeId>,
+    kinds: Option<TypeGroups<'a>>,
     /// The row that holds every 64th entry of the graph's array of neighbours.
     rows: Vec<NodeId>,
     distances: Option<Distances<'a>>,
@@ -59,15 +59,15 @@ pub struct Sampler<'a> {
 }
 
 /// Seen nodes by their kinds.
-struct Kinds<'a> {
-    types: &'a Types,
-    seen: Vec<Vec<NodeId>>,
+struct TypeGroups<'a> {
+    types: &'a NodeTypes,
+    warm: Vec<Vec<NodeId>>,
 }
 
-impl<'a> Kinds<'a> {
-    fn of(view: &TrainView<'a>, seen: &[NodeId]) -> Option<Self> {
+impl<'a> TypeGroups<'a> {
+    fn of(view: &TrainView<'a>, warm: &[NodeId]) -> Option<Self> {
         let types = view.attributes().types()?;
-        Some(Kinds { types, seen: types.group(seen) })
+        Some(TypeGroups { types, warm: types.group(warm) })
     }
 
     /// Pairs of nodes of kinds that are linked somewhere.
@@ -78,7 +78,7 @@ impl<'a> Kinds<'a> {
             let kinds = [self.types.of(a), self.types.of(b)];
             linked[kinds[0].min(kinds[1]) * count + kinds[0].max(kinds[1])] = true;
         }
-        let size = |kind: usize| self.seen[kind].len();
+        let size = |kind: usize| self.warm[kind].len();
         let pairs = |kinds: usize| match (kinds / count, kinds % count) {
             (one, other) if one == other => size(one) * size(one).saturating_sub(1) / 2,
             (one, other) => size(one) * size(other),
@@ -94,23 +94,23 @@ impl<'a> Sampler<'a> {
         if graph.links() == 0 {
             return Err(SampleError::NoLinks);
         }
-        let seen = view.seen();
-        let kinds = Kinds::of(&view, &seen);
-        let all = kinds.as_ref().map_or(seen.len() * (seen.len() - 1) / 2, |kinds| kinds.pairs(graph));
+        let warm = view.warm();
+        let kinds = TypeGroups::of(&view, &warm);
+        let all = kinds.as_ref().map_or(warm.len() * (warm.len() - 1) / 2, |kinds| kinds.pairs(graph));
         if graph.links() == all {
-            return Err(SampleError::NoUnlinkedPair { seen: seen.len() });
+            return Err(SampleError::NoUnlinkedPair { warm: warm.len() });
         }
-        let pairs = config.batch.pairs(seen.len());
+        let pairs = config.batch.pairs(warm.len());
         let share = ((config.linked_share * pairs as f64).round() as usize).clamp(1, pairs - 1);
         let (linked, negatives) = match config.loss {
             Loss::Pairs => (share, 0),
-            Loss::Softmax => (pairs, config.negatives.min(seen.len())),
+            Loss::Softmax => (pairs, config.negatives.min(warm.len())),
         };
         let weighted = config.loss == Loss::Pairs && config.beta > 0.0;
         let distances = weighted.then(|| Distances::new(graph, config.distance_bound));
         let rows = rows_of_entries(graph);
         let (beta, distance_shift) = (config.beta, config.distance_shift);
-        Ok(Sampler { graph, seen, kinds, rows, distances, beta, distance_shift, pairs, linked, negatives, seed })
+        Ok(Sampler { graph, warm, kinds, rows, distances, beta, distance_shift, pairs, linked, negatives, seed })
     }
 
     /// Pairs in a batch.
@@ -143,11 +143,11 @@ impl<'a> Sampler<'a> {
         Batch::new(&pairs, self.linked, weights, places)
     }
 
-    /// Distinct seen nodes, uniformly.
+    /// Distinct warm nodes, uniformly.
     fn draw_negatives(&self, step: u64) -> Vec<NodeId> {
         let random = &mut stream(self.seed, Purpose::Negatives, step, 0);
-        let chosen = rand::seq::index::sample(random, self.seen.len(), self.negatives);
-        chosen.into_iter().map(|index| self.seen[index]).collect()
+        let chosen = rand::seq::index::sample(random, self.warm.len(), self.negatives);
+        chosen.into_iter().map(|index| self.warm[index]).collect()
     }
 
     /// Uniform over links and their two directions.
@@ -160,33 +160,33 @@ impl<'a> Sampler<'a> {
         [row, self.graph.neighbor_array()[entry]]
     }
 
-    /// Uniform over ordered pairs of distinct seen nodes that are not linked in the training graph.
+    /// Uniform over ordered pairs of distinct warm nodes that are not linked in the training graph.
     fn unlinked_pair(&self, random: &mut Xoshiro256PlusPlus) -> [NodeId; 2] {
         if let Some(kinds) = &self.kinds {
             return self.unlinked_pair_of_kinds(kinds, random);
         }
-        let count = self.seen.len();
+        let count = self.warm.len();
         for _ in 0..TRIES {
-            let [a, b] = [(); 2].map(|()| self.seen[random.random_range(0..count)]);
+            let [a, b] = [(); 2].map(|()| self.warm[random.random_range(0..count)]);
             if a != b && !self.graph.has_link(a, b) {
                 return [a, b];
             }
         }
         // The graph is nearly complete: the first unlinked pair after a random start.
         let start = random.random_range(0..count);
-        let cycle = |from: usize| (0..count).map(move |step| self.seen[(from + step) % count]);
+        let cycle = |from: usize| (0..count).map(move |step| self.warm[(from + step) % count]);
         let incomplete = cycle(start).find(|&node| self.graph.degree(node) + 1 < count);
-        let source = incomplete.unwrap_or(self.seen[start]);
+        let source = incomplete.unwrap_or(self.warm[start]);
         let other = cycle(random.random_range(0..count));
         let target = other.into_iter().find(|&node| node != source && !self.graph.has_link(source, node));
         [source, target.unwrap_or(source)]
     }
 
     /// Of the kinds of a link drawn uniformly.
-    fn unlinked_pair_of_kinds(&self, kinds: &Kinds<'_>, random: &mut Xoshiro256PlusPlus) -> [NodeId; 2] {
+    fn unlinked_pair_of_kinds(&self, kinds: &TypeGroups<'_>, random: &mut Xoshiro256PlusPlus) -> [NodeId; 2] {
         // Some kinds may be linked completely, but not all that are linked at all.
         loop {
-            let pools = self.linked_pair(random).map(|end| &kinds.seen[kinds.types.of(end)]);
+            let pools = self.linked_pair(random).map(|end| &kinds.warm[kinds.types.of(end)]);
             for _ in 0..TRIES {
                 let [a, b] = pools.map(|pool| pool[random.random_range(0..pool.len())]);
                 if a != b && !self.graph.has_link(a, b) {
@@ -273,11 +273,11 @@ mod tests {
                 drawn.dedup();
                 assert_eq!(drawn.len(), 10);
             }
-            let seen = |node: usize| graph.degree(node as NodeId) > 0;
-            let expected = 2000.0 * 10.0 / sampler.seen.len() as f64;
+            let warm = |node: usize| graph.degree(node as NodeId) > 0;
+            let expected = 2000.0 * 10.0 / sampler.warm.len() as f64;
             for (node, &count) in counts.iter().enumerate() {
                 let fair = (f64::from(count) - expected).abs() < 6.0 * expected.sqrt();
-                assert!(if seen(node) { fair } else { count == 0 }, "{node}: {count}");
+                assert!(if warm(node) { fair } else { count == 0 }, "{node}: {count}");
             }
         });
     }
@@ -318,7 +318,7 @@ mod tests {
     fn graphs_without_both_kinds_of_pairs_are_refused() {
         let complete = Graph::from_links(4, (0..4).flat_map(|a| (0..a).map(move |b| (a, b))));
         with_sampler(&complete, &[], |sampler| {
-            assert_eq!(sampler.err(), Some(SampleError::NoUnlinkedPair { seen: 4 }));
+            assert_eq!(sampler.err(), Some(SampleError::NoUnlinkedPair { warm: 4 }));
         });
         with_sampler(&Graph::from_links(4, []), &[], |sampler| assert_eq!(sampler.err(), Some(SampleError::NoLinks)));
     }

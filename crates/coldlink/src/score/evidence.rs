@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use super::tfidf::inner;
-use super::{Term, Terms, TfIdfRows};
+use super::{Embeddings, Terms, TfIdfRows};
+use crate::config::Term;
 use crate::graph::{Graph, NodeId};
-use crate::index::Hnsw;
+use crate::index::Similar;
 use crate::kernel::{Chunk, Kernel, Matrix, Real, Simd, dot, normalise, prefetch};
-use crate::model::Embeddings;
-use crate::split::PairKind;
+use crate::split::PairClass;
 
 /// Seen nodes that a new node's walk starts from: those whose attribute embedding is most like its own.
 pub(crate) const STARTS: usize = 500;
@@ -42,35 +42,28 @@ pub struct Evidence<'a> {
     graph: &'a Graph,
     known: Side<'a>,
     new: Option<Side<'a>>,
-    seen: Cow<'a, SeenNodes>,
-    /// Finds seen nodes that are like a new one; without it all of them are looked at.
+    warm: Cow<'a, WarmNodes>,
+    /// Finds warm nodes that are like a new one; without it all of them are looked at.
     similar: Option<Similar<'a>>,
     /// The walk of a node that is like no other: from anywhere.
     walk_from_anywhere: OnceLock<Vec<f32>>,
-    /// Walks from nodes of the graph that have no link, for seen nodes that look at them.
-    unseen_walks: OnceLock<Vec<OnceLock<Vec<f32>>>>,
-}
-
-/// A graph of near neighbours over the seen nodes, searched with some breadth.
-#[derive(Clone, Copy)]
-pub(crate) struct Similar<'a> {
-    pub graph: &'a Hnsw,
-    pub breadth: usize,
+    /// Walks from nodes of the graph that have no link, for warm nodes that look at them.
+    cold_walks: OnceLock<Vec<OnceLock<Vec<f32>>>>,
 }
 
 /// The nodes of a graph that have a link.
 #[derive(Clone, Debug)]
-pub(crate) struct SeenNodes {
+pub(crate) struct WarmNodes {
     nodes: Vec<NodeId>,
     /// 1 over the length of z_a, by node.
     inverse_lengths: Vec<f32>,
 }
 
-impl SeenNodes {
+impl WarmNodes {
     pub fn of(graph: &Graph, embeddings: &Embeddings) -> Self {
         let nodes = (0..graph.nodes() as NodeId).filter(|&node| graph.degree(node) > 0).collect();
         let inverse_length = |node| f32::run(InverseLength(embeddings.attributes.chunk_row(node)));
-        SeenNodes { nodes, inverse_lengths: (0..graph.nodes()).into_par_iter().map(inverse_length).collect() }
+        WarmNodes { nodes, inverse_lengths: (0..graph.nodes()).into_par_iter().map(inverse_length).collect() }
     }
 
     pub fn nodes(&self) -> &[NodeId] {
@@ -81,7 +74,7 @@ impl SeenNodes {
 /// A node from which links are looked for.
 pub(crate) struct Source<'a> {
     pub(super) node: NodeId,
-    seen: bool,
+    warm: bool,
     side: Side<'a>,
     row: usize,
     /// The chance that a walk along one link from its starts ends at each node.
@@ -91,13 +84,13 @@ pub(crate) struct Source<'a> {
 impl<'a> Evidence<'a> {
     /// Of the nodes of a training graph. Nodes without a link in it are new ones.
     pub fn new(graph: &'a Graph, known: Side<'a>) -> Self {
-        Self::with_seen(graph, known, Cow::Owned(SeenNodes::of(graph, known.embeddings)))
+        Self::with_warm(graph, known, Cow::Owned(WarmNodes::of(graph, known.embeddings)))
     }
 
     /// The same where the nodes with a link are known already.
-    pub(crate) fn with_seen(graph: &'a Graph, known: Side<'a>, seen: Cow<'a, SeenNodes>) -> Self {
-        let (walk_from_anywhere, unseen_walks) = (OnceLock::new(), OnceLock::new());
-        Evidence { graph, known, new: None, seen, similar: None, walk_from_anywhere, unseen_walks }
+    pub(crate) fn with_warm(graph: &'a Graph, known: Side<'a>, warm: Cow<'a, WarmNodes>) -> Self {
+        let (walk_from_anywhere, cold_walks) = (OnceLock::new(), OnceLock::new());
+        Evidence { graph, known, new: None, warm, similar: None, walk_from_anywhere, cold_walks }
     }
 
     /// The same where nodes that are like a new one are found by a search, if one is given.
@@ -119,7 +112,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// Whether a node has a link.
-    pub fn is_seen(&self, node: NodeId) -> bool {
+    pub fn is_warm(&self, node: NodeId) -> bool {
         self.degree(node) > 0
     }
 
@@ -133,19 +126,19 @@ impl<'a> Evidence<'a> {
         (self.degree(node) as f32).ln_1p()
     }
 
-    /// Which ends of a pair are seen.
-    pub fn kind(&self, source: NodeId, target: NodeId) -> PairKind {
-        match (self.is_seen(source), self.is_seen(target)) {
-            (true, true) => PairKind::OldOld,
-            (false, false) => PairKind::NewNew,
-            _ => PairKind::NewOld,
+    /// Which ends of a pair are warm.
+    pub fn kind(&self, source: NodeId, target: NodeId) -> PairClass {
+        match (self.is_warm(source), self.is_warm(target)) {
+            (true, true) => PairClass::WarmWarm,
+            (false, false) => PairClass::ColdCold,
+            _ => PairClass::ColdWarm,
         }
     }
 
     /// The terms of each pair, in order. They are the same for both orders of a pair.
     pub fn terms(&self, pairs: &[(NodeId, NodeId)]) -> Vec<Terms> {
         // The new end looks for the other; where both or neither is new, the one with the smaller number does.
-        let looks_first = |&(a, b): &(NodeId, NodeId)| (self.is_seen(a), a) <= (self.is_seen(b), b);
+        let looks_first = |&(a, b): &(NodeId, NodeId)| (self.is_warm(a), a) <= (self.is_warm(b), b);
         let mut order: Vec<(NodeId, NodeId, usize)> = pairs
             .iter()
             .enumerate()
@@ -170,12 +163,7 @@ impl<'a> Evidence<'a> {
         out
     }
 
-    /// The terms of `source` with each candidate.
-    pub fn terms_against(&self, source: NodeId, candidates: &[NodeId], out: &mut [Terms]) {
-        self.terms_of(&self.source(source), candidates, out);
-    }
-
-    /// The same from a source whose walk is known.
+    /// The terms of a source with each candidate.
     pub(crate) fn terms_of(&self, source: &Source<'_>, candidates: &[NodeId], out: &mut [Terms]) {
         // A few candidates are not worth a number for every node.
         let few = candidates.len() < self.graph.nodes() / 16;
@@ -190,12 +178,12 @@ impl<'a> Evidence<'a> {
     /// A source whose walk is given: see [`Evidence::walk_from_starts`].
     pub(crate) fn source_from(&self, node: NodeId, near: Vec<f32>) -> Source<'a> {
         let (side, row) = self.side(node);
-        Source { node, seen: self.is_seen(node), side, row, near }
+        Source { node, warm: self.is_warm(node), side, row, near }
     }
 
     /// The chance that a walk along one link from a node's starts ends at each node.
     fn walk_from(&self, node: NodeId) -> Vec<f32> {
-        if self.is_seen(node) {
+        if self.is_warm(node) {
             let neighbors = self.graph.neighbors(node);
             let share = 1.0 / neighbors.len() as f32;
             self.walk(neighbors.iter().map(|&start| (start, share)))
@@ -204,17 +192,17 @@ impl<'a> Evidence<'a> {
                 return self.walk_from_starts(self.starts(node, None));
             }
             // Without attributes all nodes are alike.
-            let share = 1.0 / self.seen.nodes.len().max(1) as f32;
-            let anywhere = || self.walk(self.seen.nodes.iter().map(|&start| (start, share)));
+            let share = 1.0 / self.warm.nodes.len().max(1) as f32;
+            let anywhere = || self.walk(self.warm.nodes.iter().map(|&start| (start, share)));
             self.walk_from_anywhere.get_or_init(anywhere).clone()
         }
     }
 
     /// The same of a node without links, kept for the next time unless all of these would take too much room.
-    fn walk_from_unseen(&self, node: NodeId) -> Cow<'_, [f32]> {
-        let kept = self.unseen_walks.get_or_init(|| {
-            let unseen = self.graph.nodes() - self.seen.nodes.len();
-            let kept = if unseen * self.graph.nodes() > MOST_KEPT { 0 } else { self.graph.nodes() };
+    fn walk_from_cold(&self, node: NodeId) -> Cow<'_, [f32]> {
+        let kept = self.cold_walks.get_or_init(|| {
+            let cold = self.graph.nodes() - self.warm.nodes.len();
+            let kept = if cold * self.graph.nodes() > MOST_KEPT { 0 } else { self.graph.nodes() };
             (0..kept).map(|_| OnceLock::new()).collect()
         });
         match kept.get(node as usize) {
@@ -229,7 +217,7 @@ impl<'a> Evidence<'a> {
         side.embeddings.attributes.row(row).iter().any(|value| *value != 0.0)
     }
 
-    /// Where the walk of a node without links starts: the seen nodes whose attribute embeddings are most like its own, with their
+    /// Where the walk of a node without links starts: the warm nodes whose attribute embeddings are most like its own, with their
     /// cosines, in no order. A node that is held as if it were new is none of its own starts.
     pub(crate) fn starts(&self, node: NodeId, held: Option<NodeId>) -> Vec<(NodeId, f32)> {
         let (side, row) = self.side(node);
@@ -239,7 +227,7 @@ impl<'a> Evidence<'a> {
                 let found = graph.nearest(side.embeddings.attributes.row(row), 0.0, breadth);
                 self.cosines(node, found.into_iter().map(|found| found.0))
             }
-            None => self.cosines(node, self.seen.nodes.iter().copied()),
+            None => self.cosines(node, self.warm.nodes.iter().copied()),
         };
         cosines.retain(|(start, _)| Some(*start) != held);
         if cosines.len() > STARTS {
@@ -249,12 +237,12 @@ impl<'a> Evidence<'a> {
         cosines
     }
 
-    /// The cosines of a node's attribute embedding with those of seen nodes.
+    /// The cosines of a node's attribute embedding with those of warm nodes.
     fn cosines(&self, node: NodeId, others: impl Iterator<Item = NodeId>) -> Vec<(NodeId, f32)> {
         let (side, row) = self.side(node);
         let mut own = side.embeddings.attributes.chunk_row(row).to_vec();
         f32::run(Normalise(&mut own));
-        let mut out: Vec<_> = others.map(|other| (other, self.seen.inverse_lengths[other as usize])).collect();
+        let mut out: Vec<_> = others.map(|other| (other, self.warm.inverse_lengths[other as usize])).collect();
         f32::run(Cosines { own: &own, rows: &self.known.embeddings.attributes, out: &mut out });
         out
     }
@@ -298,7 +286,7 @@ impl<'a> Evidence<'a> {
             };
             terms[Term::Tfidf as usize] = cosine;
             terms[Term::Degree as usize] = self.popularity(source.node) + self.popularity(target);
-            let (near, far) = match (source.seen, self.is_seen(target)) {
+            let (near, far) = match (source.warm, self.is_warm(target)) {
                 (true, true) => {
                     // Scaled to be the same in both directions.
                     let scale = (self.degree(source.node) as f32 / self.degree(target) as f32).sqrt();
@@ -306,7 +294,7 @@ impl<'a> Evidence<'a> {
                     (near * scale, far * scale)
                 }
                 (false, true) => self.chances(&source.near, target),
-                (true, false) => self.chances(&self.walk_from_unseen(target), source.node),
+                (true, false) => self.chances(&self.walk_from_cold(target), source.node),
                 (false, false) => (0.0, 0.0),
             };
             terms[Term::Near as usize] = (near + SMALL_CHANCE).ln();
@@ -314,7 +302,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The chances that a walk, of which `near` has the first step, is at a seen node after one step and after two.
+    /// The chances that a walk, of which `near` has the first step, is at a warm node after one step and after two.
     fn chances(&self, near: &[f32], target: NodeId) -> (f32, f32) {
         let step = |&from: &NodeId| near[from as usize] / self.graph.degree(from) as f32;
         (near[target as usize], self.graph.neighbors(target).iter().map(step).sum())
@@ -386,15 +374,15 @@ impl Kernel<f32> for Similarities<'_> {
             let (side, row) = self.evidence.side(target);
             let (a, s) = (side.embeddings.attributes.chunk_row(row), side.embeddings.structure.chunk_row(row));
             let attributes = dot(simd, own_a, a);
-            let seen = (self.source.seen, self.evidence.is_seen(target));
+            let warm = (self.source.warm, self.evidence.is_warm(target));
             terms[Term::Attributes as usize] = attributes;
-            terms[Term::Cross as usize] = match seen {
+            terms[Term::Cross as usize] = match warm {
                 (true, true) => (dot(simd, own_s, a) + dot(simd, own_a, s)) / 2.0,
                 (true, false) => dot(simd, own_s, a),
                 (false, true) => dot(simd, own_a, s),
                 (false, false) => attributes,
             };
-            terms[Term::Structure as usize] = if seen == (true, true) { dot(simd, own_s, s) } else { 0.0 };
+            terms[Term::Structure as usize] = if warm == (true, true) { dot(simd, own_s, s) } else { 0.0 };
         }
     }
 }

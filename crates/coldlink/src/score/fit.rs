@@ -1,15 +1,16 @@
 //! Fits the weights of a score's terms to pairs whose links are known.
 
-use super::{Evidence, KindWeights, Logistic, ScoreWeights, Term, Terms};
+use super::{Evidence, Logistic, PairWeights, ScoreWeights, Terms};
+use crate::config::Term;
 use crate::graph::NodeId;
-use crate::split::{Pair, PairKind};
+use crate::split::{Pair, PairClass};
 
 /// The strength of the penalty: as ten pairs that say nothing.
 const PENALTY: f64 = 10.0;
 /// Linked and unlinked pairs each that a fit needs.
 const FEWEST: usize = 15;
 
-const KINDS: [PairKind; 3] = [PairKind::OldOld, PairKind::NewOld, PairKind::NewNew];
+const KINDS: [PairClass; 3] = [PairClass::WarmWarm, PairClass::ColdWarm, PairClass::ColdCold];
 
 /// The pairs of one kind.
 #[derive(Default)]
@@ -36,7 +37,7 @@ impl ScoreWeights {
             sample.linked.push(pair.linked);
         }
         let main = (0..KINDS.len()).rev().max_by_key(|&kind| samples[kind].linked.len()).unwrap_or(1);
-        let nothing = KindWeights { terms: Default::default(), intercept: 0.0, pairs: 0 };
+        let nothing = PairWeights { terms: Default::default(), intercept: 0.0, pairs: 0 };
         let first = fit_kind(terms, KINDS[main], &samples[main], &samples[main], &nothing);
         let fit = |kind: usize| {
             if kind == main {
@@ -47,16 +48,16 @@ impl ScoreWeights {
         };
         let linked = pairs.iter().filter(|pair| pair.linked).count();
         ScoreWeights {
-            old_old: fit(PairKind::OldOld as usize),
-            new_old: fit(PairKind::NewOld as usize),
-            new_new: fit(PairKind::NewNew as usize),
+            warm_warm: fit(PairClass::WarmWarm as usize),
+            cold_warm: fit(PairClass::ColdWarm as usize),
+            cold_cold: fit(PairClass::ColdCold as usize),
             prevalence: linked as f64 / pairs.len().max(1) as f64,
         }
     }
 }
 
 /// Weights for pairs of one kind; deviations from `prior` are measured in the spread of terms over `scale`.
-fn fit_kind(terms: &[Term], kind: PairKind, sample: &Sample, scale: &Sample, prior: &KindWeights) -> KindWeights {
+fn fit_kind(terms: &[Term], kind: PairClass, sample: &Sample, scale: &Sample, prior: &PairWeights) -> PairWeights {
     let used: Vec<usize> = terms.iter().filter(|term| term.applies_to(kind)).map(|term| *term as usize).collect();
     let spread = |&term: &usize| mean_and_deviation(scale, term).1;
     let scales: Vec<f64> = used.iter().map(spread).collect();
@@ -67,7 +68,7 @@ fn fit_kind(terms: &[Term], kind: PairKind, sample: &Sample, scale: &Sample, pri
     let mut start: Vec<f64> = used.iter().map(|&term| prior.terms[term]).collect();
     start.push(prior.intercept + at_means(&start));
     let found = Logistic { penalty: PENALTY }.fit(&rows, &sample.linked, &scales, &start);
-    let mut weights = KindWeights { terms: Default::default(), intercept: 0.0, pairs: sample.linked.len() };
+    let mut weights = PairWeights { terms: Default::default(), intercept: 0.0, pairs: sample.linked.len() };
     for (&term, &weight) in used.iter().zip(&found) {
         weights.terms[term] = weight;
     }
@@ -77,8 +78,8 @@ fn fit_kind(terms: &[Term], kind: PairKind, sample: &Sample, scale: &Sample, pri
 
 /// Weights of one kind of pair for another: what does not apply there moves to the term that stands for it, or else its mean
 /// moves to the intercept.
-fn carried_over(from: &KindWeights, terms: &[Term], kind: PairKind, sample: &Sample) -> KindWeights {
-    let mut weights = KindWeights { pairs: 0, ..from.clone() };
+fn carried_over(from: &PairWeights, terms: &[Term], kind: PairClass, sample: &Sample) -> PairWeights {
+    let mut weights = PairWeights { pairs: 0, ..from.clone() };
     // From the most special to the least: a stand-in may need one itself.
     for term in [Term::Structure, Term::Cross, Term::Degree, Term::Near, Term::Far] {
         let weight = weights.terms[term as usize];

@@ -1,10 +1,13 @@
 //! The score of a pair from all that is known of its two nodes, with weights fitted on validation pairs.
 //!
-//! [`Evidence`] turns a pair into its [`Term`]s, [`ScoreWeights`] are fitted to the terms of pairs whose links are known, and a
-//! [`LinkScorer`] puts the two together. The weighted sum is a log-odds, so that it gives a probability for any base rate.
+//! [`Evidence`] turns a pair into its [`Term`](crate::config::Term)s, [`ScoreWeights`] are fitted to the terms of pairs whose
+//! links are known, and a [`LinkScorer`] puts the two together. The weighted sum is a log-odds, so that it gives a
+//! probability for any base rate.
 
+mod embeddings;
 mod evidence;
 mod fit;
+mod link_scorer;
 mod logistic;
 mod scorer;
 mod term;
@@ -13,10 +16,14 @@ mod tests;
 mod tfidf;
 mod weights;
 
+pub(crate) use embeddings::embed_attributes;
+pub use embeddings::{EmbeddingScorer, Embeddings};
 pub use evidence::{Evidence, Side};
-pub(crate) use evidence::{SMALL_CHANCE, STARTS, SeenNodes, Similar, Source};
+pub(crate) use evidence::{SMALL_CHANCE, STARTS, Source, WarmNodes};
+pub use link_scorer::LinkScorer;
 use logistic::Logistic;
-pub use scorer::LinkScorer;
-pub use term::{Term, Terms};
+pub use scorer::Scorer;
+pub use term::Terms;
 pub use tfidf::TfIdfRows;
-pub use weights::{KindWeights, ScoreWeights};
+pub(crate) use tfidf::inverse_document_frequencies;
+pub use weights::{PairWeights, ScoreWeights};

@@ -1,43 +1,27 @@
-//! Scores pairs by weighted terms.
+//! Anything that gives two nodes a number: higher means a link is likelier.
 
-use super::{Evidence, ScoreWeights, Source, Terms};
-use crate::evaluate::Scorer;
 use crate::graph::NodeId;
 
-/// Evidence and weights together.
-pub struct LinkScorer<'a> {
-    /// What is known.
-    pub evidence: Evidence<'a>,
-    /// What it is worth.
-    pub weights: &'a ScoreWeights,
-    /// 1 leaves scores as they are. Below, a target's log-degree is taken off, at 0 as much as popularity alone would explain.
-    pub popularity: f32,
-}
+/// Scores pairs of nodes. Only the order of scores matters here.
+///
+/// Nodes must lie in the graph that the scorer was made for, which who asks has checked.
+pub trait Scorer: Sync {
+    /// The score of each pair, in order.
+    fn scores(&self, pairs: &[(NodeId, NodeId)]) -> Vec<f32>;
 
-impl LinkScorer<'_> {
-    fn score(&self, source: NodeId, target: NodeId, terms: &Terms) -> f32 {
-        let score = self.weights.of(self.evidence.kind(source, target)).score(terms) as f32;
-        if self.popularity < 1.0 { score - (1.0 - self.popularity) * self.evidence.popularity(target) } else { score }
+    /// The score of `source` with each candidate, into `out`, which is as long as `candidates`.
+    fn scores_against(&self, source: NodeId, candidates: &[NodeId], out: &mut [f32]) {
+        let pairs: Vec<_> = candidates.iter().map(|&candidate| (source, candidate)).collect();
+        out.copy_from_slice(&self.scores(&pairs));
     }
 }
 
-impl LinkScorer<'_> {
-    /// The scores of a source with each candidate.
-    pub(crate) fn scores_of(&self, source: &Source<'_>, candidates: &[NodeId]) -> Vec<f32> {
-        let mut terms = vec![Terms::default(); candidates.len()];
-        self.evidence.terms_of(source, candidates, &mut terms);
-        let both = candidates.iter().zip(&terms);
-        both.map(|(&candidate, terms)| self.score(source.node, candidate, terms)).collect()
-    }
-}
-
-impl Scorer for LinkScorer<'_> {
+impl<S: Scorer + ?Sized> Scorer for &S {
     fn scores(&self, pairs: &[(NodeId, NodeId)]) -> Vec<f32> {
-        let terms = self.evidence.terms(pairs);
-        pairs.iter().zip(terms).map(|(&(source, target), terms)| self.score(source, target, &terms)).collect()
+        (**self).scores(pairs)
     }
 
     fn scores_against(&self, source: NodeId, candidates: &[NodeId], out: &mut [f32]) {
-        out.copy_from_slice(&self.scores_of(&self.evidence.source(source), candidates));
+        (**self).scores_against(source, candidates, out);
     }
 }

@@ -1,11 +1,10 @@
 //! The score as a whole: terms against their definitions on small graphs, and the fit against a known truth.
 
 use super::*;
-use crate::evaluate::Scorer;
+use crate::config::Term;
 use crate::graph::{Attributes, Graph, NodeId};
 use crate::kernel::Matrix;
-use crate::model::Embeddings;
-use crate::split::{Pair, PairKind, TrainView};
+use crate::split::{Pair, PairClass, TrainView};
 
 /// Eight nodes, of which 6 and 7 have no link, and two more that are in no graph.
 struct World {
@@ -26,12 +25,12 @@ fn unit_rows(rows: usize, salt: usize) -> Matrix<f32> {
     matrix
 }
 
-fn embeddings(rows: usize, seen: impl Fn(usize) -> bool, salt: usize) -> Embeddings {
+fn embeddings(rows: usize, warm: impl Fn(usize) -> bool, salt: usize) -> Embeddings {
     let (attributes, mut structure) = (unit_rows(rows, salt), unit_rows(rows, salt + 3));
-    for row in (0..rows).filter(|row| !seen(*row)) {
+    for row in (0..rows).filter(|row| !warm(*row)) {
         structure.row_mut(row).copy_from_slice(attributes.row(row));
     }
-    Embeddings { attributes, structure, seen: (0..rows).map(seen).collect() }
+    Embeddings { attributes, structure, warm: (0..rows).map(warm).collect() }
 }
 
 fn world() -> World {
@@ -41,12 +40,12 @@ fn world() -> World {
     let words = TfIdfRows::of(&TrainView::whole(&graph, &attributes, &[true; 8]));
     let new = Attributes::from_rows(7, &[vec![(1, 1.0), (5, 1.0)], vec![]]).unwrap();
     let new_words = words.of_new(&new);
-    let seen = embeddings(8, |node| node < 6, 1);
+    let warm = embeddings(8, |node| node < 6, 1);
     let mut new_embeddings = embeddings(2, |_| false, 2);
     // The second has no attributes.
     new_embeddings.attributes.row_mut(1).fill(0.0);
     new_embeddings.structure.row_mut(1).fill(0.0);
-    World { graph, embeddings: seen, words, new_embeddings, new_words }
+    World { graph, embeddings: warm, words, new_embeddings, new_words }
 }
 
 impl World {
@@ -79,7 +78,7 @@ impl World {
         (0..8).map(|a| (0..8).map(|b| chance(a, b)).collect()).collect()
     }
 
-    /// Where a walk starts: among similar seen nodes for a new one, among its neighbours for a seen one.
+    /// Where a walk starts: among similar warm nodes for a new one, among its neighbours for a warm one.
     fn start(&self, node: NodeId) -> Vec<f64> {
         if node < 6 {
             return self.steps()[node as usize].clone();
@@ -164,11 +163,11 @@ fn words_are_cosines_weighted_by_idf() {
 #[test]
 fn candidates_score_as_pairs_do_and_either_order_is_the_same() {
     let world = world();
-    let kind = |terms: [f64; 7]| KindWeights { terms, intercept: 0.4, pairs: 9 };
+    let kind = |terms: [f64; 7]| PairWeights { terms, intercept: 0.4, pairs: 9 };
     let weights = ScoreWeights {
-        old_old: kind([1.0, 0.3, 0.7, 2.0, -0.1, 0.2, 0.4]),
-        new_old: kind([0.5, 0.9, 0.0, 1.0, 0.3, 0.6, 0.1]),
-        new_new: kind([2.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0]),
+        warm_warm: kind([1.0, 0.3, 0.7, 2.0, -0.1, 0.2, 0.4]),
+        cold_warm: kind([0.5, 0.9, 0.0, 1.0, 0.3, 0.6, 0.1]),
+        cold_cold: kind([2.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0]),
         prevalence: 0.5,
     };
     let scorer = LinkScorer { evidence: world.evidence(), weights: &weights, popularity: 1.0 };
@@ -200,25 +199,25 @@ fn weights_find_the_truth_and_kinds_without_pairs_follow_the_others() {
     }
     assert!(ScoreWeights::can_be_fitted_to(&pairs) && !ScoreWeights::can_be_fitted_to(&pairs[..20]));
     let weights = ScoreWeights::fit(&evidence, &[Term::Attributes], &pairs);
-    assert!((weights.new_old.terms[0] - 4.0).abs() < 1.0, "{weights:?}");
-    assert_eq!((weights.new_old.pairs, weights.new_new.pairs), (4000, 0));
-    assert!((weights.new_new.terms[0] - weights.new_old.terms[0]).abs() < 1e-9);
+    assert!((weights.cold_warm.terms[0] - 4.0).abs() < 1.0, "{weights:?}");
+    assert_eq!((weights.cold_warm.pairs, weights.cold_cold.pairs), (4000, 0));
+    assert!((weights.cold_cold.terms[0] - weights.cold_warm.terms[0]).abs() < 1e-9);
     let all = ScoreWeights::fit(&evidence, &Term::ALL, &pairs);
     for term in Term::ALL {
-        for kind in [PairKind::OldOld, PairKind::NewOld, PairKind::NewNew] {
+        for kind in [PairClass::WarmWarm, PairClass::ColdWarm, PairClass::ColdCold] {
             let weight = all.of(kind).terms[term as usize];
             assert!(weight.is_finite() && (term.applies_to(kind) || weight == 0.0), "{term:?} {kind:?}");
         }
     }
-    let moved = all.new_old.terms[0] + all.new_old.terms[1];
-    assert!((all.new_new.terms[0] - moved).abs() < 1e-9, "the cross term's weight goes to what stands for it");
+    let moved = all.cold_warm.terms[0] + all.cold_warm.terms[1];
+    assert!((all.cold_cold.terms[0] - moved).abs() < 1e-9, "the cross term's weight goes to what stands for it");
 }
 
 #[test]
 fn probabilities_follow_the_base_rate() {
-    let nothing = KindWeights { terms: [0.0; 7], intercept: 0.0, pairs: 0 };
+    let nothing = PairWeights { terms: [0.0; 7], intercept: 0.0, pairs: 0 };
     let weights =
-        ScoreWeights { old_old: nothing.clone(), new_old: nothing.clone(), new_new: nothing, prevalence: 0.4 };
+        ScoreWeights { warm_warm: nothing.clone(), cold_warm: nothing.clone(), cold_cold: nothing, prevalence: 0.4 };
     let even = (0.4_f64 / 0.6).ln();
     assert!((weights.probability(even, 0.4) - 0.4).abs() < 1e-12);
     assert!((weights.probability(even, 0.01) - 0.01).abs() < 1e-12);

@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
-use crate::evaluate::baselines::inverse_document_frequencies;
-use crate::graph::{Attributes, Buffer, NodeId};
+use crate::graph::{Attributes, NodeId};
 use crate::kernel::Entry;
 use crate::split::TrainView;
+use crate::storage::Buffer;
 
 /// A sparse row per node, of length 1, or empty.
 #[derive(Clone, Debug)]
@@ -198,6 +198,23 @@ impl TfIdfRows {
         }
         ByAttribute { offsets, entries }
     }
+}
+
+/// A weight per attribute, ln((1 + N) / (1 + df)) + 1 over the visible rows, unless its column says otherwise.
+pub(crate) fn inverse_document_frequencies(view: &TrainView) -> Vec<f64> {
+    let attributes = view.attributes();
+    let mut documents = 0_u64;
+    let mut frequencies = vec![0_u64; attributes.width()];
+    for node in (0..attributes.rows() as NodeId).filter(|&node| view.is_visible(node)) {
+        documents += 1;
+        let (columns, values) = attributes.row(node);
+        for (&column, _) in columns.iter().zip(values).filter(|entry| *entry.1 != 0.0) {
+            frequencies[column as usize] += 1;
+        }
+    }
+    let idf = |df: u64| ((1 + documents) as f64 / (1 + df) as f64).ln() + 1.0;
+    let known = |column: usize| view.preparation().and_then(|fitted| fitted.word_weight(column)).map(f64::from);
+    frequencies.into_iter().enumerate().map(|(column, df)| known(column).unwrap_or_else(|| idf(df))).collect()
 }
 
 impl PartialEq for TfIdfRows {

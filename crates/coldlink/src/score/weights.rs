@@ -2,13 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Terms;
 use super::logistic::logistic;
-use super::{Term, Terms};
-use crate::split::PairKind;
+use crate::config::Term;
+use crate::split::PairClass;
 
 /// Weights for one kind of pair.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KindWeights {
+pub struct PairWeights {
     /// One for each of [`Term::ALL`], 0 for those that do not apply.
     pub terms: [f64; Term::ALL.len()],
     /// Added to their sum.
@@ -20,17 +21,17 @@ pub struct KindWeights {
 /// The weights of all kinds of pairs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScoreWeights {
-    /// For two seen nodes.
-    pub old_old: KindWeights,
-    /// For a new and a seen node.
-    pub new_old: KindWeights,
+    /// For two warm nodes.
+    pub warm_warm: PairWeights,
+    /// For a new and a warm node.
+    pub cold_warm: PairWeights,
     /// For two new nodes.
-    pub new_new: KindWeights,
+    pub cold_cold: PairWeights,
     /// The share of links among the pairs that they were fitted on.
     pub prevalence: f64,
 }
 
-impl KindWeights {
+impl PairWeights {
     /// The log-odds of a link at the prevalence of the fit.
     #[inline]
     pub fn score(&self, terms: &Terms) -> f64 {
@@ -41,17 +42,17 @@ impl KindWeights {
 impl ScoreWeights {
     /// Whether all of them are numbers, and the prevalence a share.
     pub(crate) fn are_sound(&self) -> bool {
-        let kinds = [&self.old_old, &self.new_old, &self.new_new];
+        let kinds = [&self.warm_warm, &self.cold_warm, &self.cold_cold];
         let numbers = kinds.iter().flat_map(|kind| kind.terms.iter().chain([&kind.intercept]));
         numbers.into_iter().all(|number| number.is_finite()) && self.prevalence > 0.0 && self.prevalence < 1.0
     }
 
     /// The weights for a kind of pair.
-    pub fn of(&self, kind: PairKind) -> &KindWeights {
+    pub fn of(&self, kind: PairClass) -> &PairWeights {
         match kind {
-            PairKind::OldOld => &self.old_old,
-            PairKind::NewOld => &self.new_old,
-            PairKind::NewNew => &self.new_new,
+            PairClass::WarmWarm => &self.warm_warm,
+            PairClass::ColdWarm => &self.cold_warm,
+            PairClass::ColdCold => &self.cold_cold,
         }
     }
 

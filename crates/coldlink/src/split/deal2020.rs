@@ -2,15 +2,17 @@
 
 use rand::Rng;
 
-use super::random::{Purpose, draw, stream, tenth};
+use super::draw::{draw, tenth};
 use super::validation::ValidationSet;
-use super::{Negatives, Pair, SplitError, Stage, TestSet, Validation, Whole};
+use super::{Negatives, Pair, SplitError, Stage, TestSet, Whole};
+use crate::config::Validation;
 use crate::graph::NodeId;
+use crate::random::{SplitPurpose, split_stream};
 
 pub(super) fn test_set(full: Whole<'_>, seed: u64) -> Result<TestSet, SplitError> {
     let nodes: Vec<NodeId> = (0..full.graph.nodes() as NodeId).collect();
-    let drawn = draw(&nodes, tenth(nodes.len()), &mut stream(seed, Purpose::TestNodes));
-    deal2020_from_drawn(full, &drawn, &mut stream(seed, Purpose::TestNegatives))
+    let drawn = draw(&nodes, tenth(nodes.len()), &mut split_stream(seed, SplitPurpose::TestNodes));
+    deal2020_from_drawn(full, &drawn, &mut split_stream(seed, SplitPurpose::TestNegatives))
 }
 
 /// The test set of given drawn nodes.
@@ -25,8 +27,8 @@ pub(super) fn deal2020_from_drawn(
 /// What is validated on: the same again, with what the test set leaves.
 pub(super) fn validation_set(full: Whole<'_>, test: &TestSet, seed: u64) -> Result<ValidationSet, SplitError> {
     let visible = test.remaining.visible_nodes();
-    let drawn = draw(&visible, tenth(visible.len()), &mut stream(seed, Purpose::ValidationNodes));
-    let rng = &mut stream(seed, Purpose::ValidationNegatives);
+    let drawn = draw(&visible, tenth(visible.len()), &mut split_stream(seed, SplitPurpose::ValidationNodes));
+    let rng = &mut split_stream(seed, SplitPurpose::ValidationNegatives);
     let TestSet { pairs, remaining, .. } =
         hide(&test.remaining, &drawn, &mut Negatives::avoiding(full, &test.pairs), rng);
     ValidationSet { search: remaining, pairs }.checked(Validation::Nodes)

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::Validation;
+use crate::config::Validation;
 use crate::load::LoadError;
 
 /// Why there is no split.

@@ -16,8 +16,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::{Contents, Pair, Split, SplitError, Stage, Validation};
-use crate::graph::{Dataset, Graph, NameIndex, Names, NodeId};
+use super::{Contents, Pair, Split, SplitError, Stage};
+use crate::config::Validation;
+use crate::dataset::Dataset;
+use crate::graph::{Graph, NameIndex, Names, NodeId};
 
 const FORMAT: &str = "coldlink-split";
 const VERSION: u32 = 1;
@@ -59,7 +61,7 @@ impl Split {
         let manifest = [(MANIFEST, manifest.into_bytes())];
         let files = || manifest.iter().chain(&tables);
         for (name, bytes) in files() {
-            write_beside(folder, name, bytes).map_err(|error| unwritable(&folder.join(name), error))?;
+            write_atomically(folder, name, bytes).map_err(|error| unwritable(&folder.join(name), error))?;
         }
         for (name, _) in files() {
             let path = folder.join(name);
@@ -204,7 +206,7 @@ fn partial(name: &str) -> String {
     format!(".{name}{PARTIAL}")
 }
 
-fn write_beside(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+fn write_atomically(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let mut file = fs::File::create(folder.join(partial(name)))?;
     file.write_all(bytes)?;
     file.sync_all()

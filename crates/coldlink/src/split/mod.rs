@@ -5,13 +5,12 @@
 
 mod audit;
 mod deal2020;
+mod draw;
 mod error;
 mod files;
 mod negatives;
 mod npz;
 mod pairs;
-mod preparation;
-mod random;
 mod ranking;
 mod strict;
 mod temporal;
@@ -27,9 +26,8 @@ use std::str::FromStr;
 
 pub use audit::{Audit, AuditStatus, Fault, Finding, HeldOut};
 pub use error::SplitError;
-pub use pairs::{Pair, PairKind};
-pub use preparation::Preparation;
-pub(crate) use preparation::Stored as StoredPreparation;
+pub use pairs::{Pair, PairClass};
+
 pub use ranking::RankingQuery;
 pub use view::TrainView;
 
@@ -37,7 +35,9 @@ use negatives::Negatives;
 use ranking::Ranking;
 pub(crate) use view::Stage;
 
-use crate::graph::{Attributes, Dataset, Graph, NodeId, Types};
+use crate::config::Validation;
+use crate::dataset::Dataset;
+use crate::graph::{Attributes, Graph, NodeId, NodeTypes};
 
 /// How a temporal protocol with a column begins.
 const TEMPORAL: &str = "temporal:";
@@ -105,28 +105,10 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// What settings and the number of steps are chosen on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Validation {
-    /// A tenth of the remaining links, both ends visible.
-    Edges,
-    /// A further tenth of the nodes, hidden; the final model is fitted again with them.
-    Nodes,
-}
-
-impl fmt::Display for Validation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Validation::Edges => "edges",
-            Validation::Nodes => "nodes",
-        })
-    }
-}
-
 /// A graph divided into what is trained on, what is selected on, and what is tested on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Split {
+    attributes: Attributes,
     contents: Contents,
     audit: Audit,
 }
@@ -155,7 +137,7 @@ struct Contents {
 #[derive(Clone, Copy)]
 struct Whole<'a> {
     graph: &'a Graph,
-    types: Option<&'a Types>,
+    types: Option<&'a NodeTypes>,
 }
 
 impl<'a> Whole<'a> {
@@ -245,12 +227,8 @@ impl Split {
     }
 
     /// For a model that is to be used rather than measured: nothing is tested, and the final model is fitted on everything.
-    pub fn for_training(
-        graph: &Graph,
-        attributes: &Attributes,
-        validation: Validation,
-        seed: u64,
-    ) -> Result<Split, SplitError> {
+    pub fn for_training(dataset: &Dataset, validation: Validation, seed: u64) -> Result<Split, SplitError> {
+        let Dataset { graph, attributes, .. } = dataset;
         check_sizes(graph, attributes)?;
         let (full, whole) = (Whole::of(graph, attributes), Stage::whole(graph.clone()));
         let selected = match validation {
@@ -278,11 +256,11 @@ impl Split {
     fn prepared(attributes: &Attributes, mut contents: Contents) -> Result<Split, SplitError> {
         for stage in [Some(&mut contents.search), contents.refit.as_mut()].into_iter().flatten() {
             stage.prepare(attributes);
-            if stage.view(attributes).attributes().width() == 0 {
+            if stage.width(attributes) == 0 {
                 return Err(SplitError::NoAttributes);
             }
         }
-        Ok(Split { audit: Audit::of(&contents), contents })
+        Ok(Split { attributes: attributes.clone(), audit: Audit::of(&contents), contents })
     }
 
     /// The protocol's name: `deal2020`, `strict`, `temporal`, `transductive`, `files`, or `none` where nothing is tested.
@@ -306,8 +284,13 @@ impl Split {
     }
 
     /// What is trained on while settings and the number of steps are chosen.
-    pub fn search<'a>(&'a self, attributes: &'a Attributes) -> TrainView<'a> {
-        self.contents.search.view(attributes)
+    pub fn search(&self) -> TrainView<'_> {
+        self.contents.search.view(&self.attributes)
+    }
+
+    /// The attributes as they were loaded. A clone of a dataset's shares them.
+    pub(crate) fn attributes(&self) -> &Attributes {
+        &self.attributes
     }
 
     /// The pairs that settings and the number of steps are chosen on.
@@ -322,23 +305,18 @@ impl Split {
     }
 
     /// What the final model is fitted on again, where it is.
-    pub fn refit<'a>(&'a self, attributes: &'a Attributes) -> Option<TrainView<'a>> {
-        self.contents.refit.as_ref().map(|stage| stage.view(attributes))
+    pub fn refit(&self) -> Option<TrainView<'_>> {
+        self.contents.refit.as_ref().map(|stage| stage.view(&self.attributes))
     }
 
     /// What the final model is trained on: the refit where there is one, else what was searched on.
-    pub fn final_view<'a>(&'a self, attributes: &'a Attributes) -> TrainView<'a> {
-        self.refit(attributes).unwrap_or_else(|| self.search(attributes))
+    pub fn final_view(&self) -> TrainView<'_> {
+        self.refit().unwrap_or_else(|| self.search())
     }
 
     /// The answers: for reporting alone.
     pub fn test(&self) -> TestView<'_> {
         TestView { contents: &self.contents }
-    }
-
-    /// What a validation query chooses from: seen nodes where validation nodes are new, else all visible ones.
-    pub fn validation_candidates(&self, search: &TrainView<'_>) -> Vec<NodeId> {
-        self.nodes().filter(|&node| self.answers_validation(search, node)).collect()
     }
 
     /// Ranking questions about the validation links; test links are neither asked for nor filtered.
@@ -356,12 +334,8 @@ impl Split {
     fn answers_validation(&self, search: &TrainView<'_>, node: NodeId) -> bool {
         match self.contents.rule {
             Validation::Edges => search.is_visible(node),
-            Validation::Nodes => search.is_seen(node),
+            Validation::Nodes => search.is_warm(node),
         }
-    }
-
-    fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
-        0..self.contents.full.nodes() as NodeId
     }
 }
 
@@ -387,12 +361,12 @@ impl<'a> TestView<'a> {
         !self.contents.hidden.is_empty()
     }
 
-    /// What each query chooses from: all seen nodes, or all nodes where test links join known ones.
+    /// What each query chooses from: all warm nodes, or all nodes where test links join known ones.
     pub fn candidates(&self, view: &TrainView<'_>) -> Vec<NodeId> {
         (0..self.contents.full.nodes() as NodeId).filter(|&node| self.answers(view, node)).collect()
     }
 
-    /// Ranking questions about the test links: each new node with a link to a seen one asks for those; or each end of a
+    /// Ranking questions about the test links: each new node with a link to a warm one asks for those; or each end of a
     /// test link for the other, where these are known nodes. All links of the full graph are filtered.
     pub fn queries(&self, view: &TrainView<'_>) -> Vec<RankingQuery> {
         let asks = |node| !self.is_inductive() || self.contents.hidden.binary_search(&node).is_ok();
@@ -402,7 +376,7 @@ impl<'a> TestView<'a> {
     }
 
     fn answers(&self, view: &TrainView<'_>, node: NodeId) -> bool {
-        !self.is_inductive() || view.is_seen(node)
+        !self.is_inductive() || view.is_warm(node)
     }
 }
 

@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use super::validation::{self, ValidationSet};
-use super::{Contents, Pair, Split, SplitError, Stage, TestSet, Validation, Whole};
-use crate::graph::{Dataset, Graph, NodeId};
+use super::{Contents, Pair, Split, SplitError, Stage, TestSet, Whole};
+use crate::config::Validation;
+use crate::dataset::Dataset;
+use crate::graph::{Graph, NodeId};
 use crate::load::NpzFile;
 
 /// A split from the arrays `train_pos`, `val_pos`, `val_neg`, `test_pos` and `test_neg`; with an array `hidden` its nodes

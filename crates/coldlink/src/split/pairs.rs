@@ -42,13 +42,13 @@ impl Pair {
     }
 }
 
-/// Which ends of a pair were seen in training.
+/// Which ends of a pair were warm in training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PairKind {
+pub enum PairClass {
     /// Both.
-    OldOld,
+    WarmWarm,
     /// One.
-    NewOld,
+    ColdWarm,
     /// Neither.
-    NewNew,
+    ColdCold,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Pair;
-use crate::graph::{Graph, NodeId, Types, type_of};
+use crate::graph::{Graph, NodeId, NodeTypes, type_of};
 
 /// A node that ranks all candidates, and which of them are right.
 ///
@@ -26,7 +26,7 @@ pub(super) struct Ranking<'a, Asks, Answers> {
     pub answers: Answers,
     pub known: &'a [&'a Graph],
     /// Kinds of nodes: a query is about one of them.
-    pub types: Option<&'a Types>,
+    pub types: Option<&'a NodeTypes>,
 }
 
 impl<Asks: Fn(NodeId) -> bool, Answers: Fn(NodeId) -> bool> Ranking<'_, Asks, Answers> {

@@ -2,13 +2,14 @@
 
 use rand::RngExt;
 
-use super::random::{Purpose, draw, stream, tenth};
+use super::draw::{draw, tenth};
 use super::{Negatives, Pair, SplitError, Stage, TestSet, Whole};
 use crate::graph::{Graph, NodeId};
+use crate::random::{SplitPurpose, split_stream};
 
 pub(super) fn test_set(full: Whole<'_>, seed: u64) -> Result<TestSet, SplitError> {
     let nodes: Vec<NodeId> = (0..full.graph.nodes() as NodeId).collect();
-    let hidden = draw(&nodes, tenth(full.graph.nodes()), &mut stream(seed, Purpose::TestNodes));
+    let hidden = draw(&nodes, tenth(full.graph.nodes()), &mut split_stream(seed, SplitPurpose::TestNodes));
     hiding(full, hidden, seed)
 }
 
@@ -18,7 +19,7 @@ pub(super) fn hiding(full: Whole<'_>, mut hidden: Vec<NodeId>, seed: u64) -> Res
     let remaining = Stage::whole(full.graph.clone()).hiding(&hidden);
     let links = links_of_new_nodes(full.graph, &hidden, |_| true);
     let pool = seen_and(&remaining.graph, &hidden);
-    let rng = &mut stream(seed, Purpose::TestNegatives);
+    let rng = &mut split_stream(seed, SplitPurpose::TestNegatives);
     let pairs = with_negatives(links, &hidden, &pool, &mut Negatives::of(full), rng);
     TestSet { hidden, pairs, remaining }.checked()
 }

@@ -1,10 +1,11 @@
 //! The test set of time: the newest nodes, as if the model had been trained the day before the first of them.
 
-use super::random::tenth;
+use super::draw::tenth;
 use super::validation::{self, ValidationSet};
 use super::{SplitError, TestSet, Whole, strict};
-use crate::graph::{Dataset, NodeId};
-use crate::load::{Column, ColumnKind, Schema};
+use crate::columns::{Column, ColumnKind, Schema};
+use crate::dataset::Dataset;
+use crate::graph::NodeId;
 
 pub(super) fn test_set(dataset: &Dataset, column: Option<&str>, seed: u64) -> Result<TestSet, SplitError> {
     let times = times(dataset, column)?;

@@ -9,7 +9,9 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::graph::{Names, Notes};
+use crate::config::Validation;
+use crate::dataset::Notes;
+use crate::graph::Names;
 use crate::load::{LoadError, NpzFile};
 
 const ALL: [(Protocol, Validation); 4] = [
@@ -92,7 +94,7 @@ fn check_roles(split: &Split) {
 }
 
 fn check_queries(data: &Dataset, split: &Split) {
-    let view = split.final_view(&data.attributes);
+    let view = split.final_view();
     let test = split.test();
     let candidates: HashSet<NodeId> = test.candidates(&view).into_iter().collect();
     let mut asked = 0;
@@ -114,12 +116,12 @@ fn check_queries(data: &Dataset, split: &Split) {
     }
     let links = test.pairs().iter().filter(|pair| pair.linked);
     let expected: usize = match test.is_inductive() {
-        true => links.filter(|pair| view.is_seen(pair.target)).count(),
+        true => links.filter(|pair| view.is_warm(pair.target)).count(),
         false => 2 * links.count(),
     };
     assert_eq!(asked, expected);
 
-    let search = split.search(&data.attributes);
+    let search = split.search();
     let tested: HashSet<u64> = test.pairs().iter().map(Pair::key).collect();
     for query in split.validation_queries(&search) {
         for &node in query.targets.iter().chain(&query.exclude) {
@@ -163,10 +165,10 @@ proptest! {
             }
         }
         for rule in [Validation::Edges, Validation::Nodes] {
-            match Split::for_training(&data.graph, &data.attributes, rule, seed) {
+            match Split::for_training(&data, rule, seed) {
                 Ok(split) => {
                     check(&data, &split);
-                    prop_assert_eq!(split.final_view(&data.attributes).graph(), &data.graph);
+                    prop_assert_eq!(split.final_view().graph(), &data.graph);
                     prop_assert!(split.test().pairs().is_empty());
                 }
                 Err(error) => prop_assert!(error.hint().is_some()),
@@ -193,10 +195,7 @@ fn sparse_graphs_get_as_many_negatives_as_the_protocol_says() {
             _ => assert_eq!(linked, unlinked),
         }
         if protocol == Protocol::Transductive {
-            assert_eq!(
-                (linked, split.search(&data.attributes).graph().links()),
-                (links / 10, links - 2 * (links / 10))
-            );
+            assert_eq!((linked, split.search().graph().links()), (links / 10, links - 2 * (links / 10)));
         }
     }
 }
@@ -217,7 +216,7 @@ fn halves_of_the_validation_pairs_share_no_new_node() {
         let split = Split::make(&data, &protocol, Some(rule), 7).unwrap();
         let halves = split.validation_halves();
         assert_eq!(halves, split.validation_halves());
-        let search = split.search(&data.attributes);
+        let search = split.search();
         let new_ends = |half: &[Pair]| -> HashSet<NodeId> {
             let ends = half.iter().flat_map(|pair| [pair.source, pair.target]);
             ends.filter(|&node| !search.is_visible(node)).collect()
@@ -241,10 +240,10 @@ fn another_seed_is_another_split() {
 #[test]
 fn validation_links_are_never_a_nodes_last_one() {
     let data = dataset(random_graph(300, 450, 4));
-    let split = Split::for_training(&data.graph, &data.attributes, Validation::Edges, 5).unwrap();
-    let search = split.search(&data.attributes);
+    let split = Split::for_training(&data, Validation::Edges, 5).unwrap();
+    let search = split.search();
     for node in 0..300 {
-        assert_eq!(search.is_seen(node), data.graph.degree(node) > 0);
+        assert_eq!(search.is_warm(node), data.graph.degree(node) > 0);
     }
     assert_eq!(counts(split.validation()).0, data.graph.links().div_ceil(10));
 }
@@ -253,11 +252,11 @@ fn validation_links_are_never_a_nodes_last_one() {
 fn links_between_test_and_validation_nodes_are_asked_in_the_test_alone() {
     let data = dataset(random_graph(100, 1500, 6));
     let split = Split::make(&data, &Protocol::Strict, None, 1).unwrap();
-    let (search, refit) = (split.search(&data.attributes), split.refit(&data.attributes).unwrap());
+    let (search, refit) = (split.search(), split.refit().unwrap());
     let is_validation_node = |node| refit.is_visible(node) && !search.is_visible(node);
     let crossing = split.test().pairs().iter().filter(|pair| pair.linked && is_validation_node(pair.target));
     assert!(crossing.clone().count() > 0);
-    assert!(crossing.clone().all(|pair| refit.kind(*pair) == PairKind::NewOld));
+    assert!(crossing.clone().all(|pair| refit.kind(*pair) == PairClass::ColdWarm));
 }
 
 #[test]
@@ -275,7 +274,7 @@ fn graphs_that_cannot_be_split_are_refused_with_a_reason() {
     }
     assert!(refused(star(), Protocol::Deal2020, Some(Validation::Edges)), "each link is a leaf's last");
     let data = dataset(star());
-    let error = Split::for_training(&data.graph, &data.attributes, Validation::Edges, 0).unwrap_err();
+    let error = Split::for_training(&data, Validation::Edges, 0).unwrap_err();
     assert!(matches!(error, SplitError::NoValidationLinks { rule: Validation::Edges }));
 }
 
@@ -471,12 +470,12 @@ fn splits_of_numpy_are_read_and_bad_ones_refused() {
     assert_eq!(edges.test().pairs(), [Pair::linked((9, 8)), Pair::unlinked((9, 1))], "the new end comes first");
     assert_eq!(edges.validation(), [Pair::linked((3, 4)), Pair::unlinked((0, 5))]);
     assert_eq!((edges.protocol(), edges.test().hidden()), ("files", &[9][..]));
-    assert!(edges.refit(&data.attributes).is_none());
+    assert!(edges.refit().is_none());
     check_round_trip(&data, &edges);
 
     let nodes = read(None).unwrap();
     assert_eq!(nodes.validation_rule(), Validation::Nodes);
-    assert_eq!(nodes.refit(&data.attributes).unwrap().graph().links(), 8);
+    assert_eq!(nodes.refit().unwrap().graph().links(), 8);
     assert_eq!(nodes.audit().to_string(), "passed");
     check_round_trip(&data, &nodes);
 
@@ -610,7 +609,7 @@ fn negatives_and_candidates_are_of_the_kind_of_the_true_end() {
         for pair in split.test().pairs().iter().chain(split.validation()) {
             assert_ne!(types.of(pair.source), types.of(pair.target), "{protocol}");
         }
-        let view = split.final_view(&data.attributes);
+        let view = split.final_view();
         for query in split.test().queries(&view) {
             let among = query.among.unwrap();
             assert!(query.targets.iter().all(|target| among.binary_search(target).is_ok()));
@@ -627,7 +626,7 @@ fn the_newest_nodes_are_tested_and_the_newest_of_the_others_validated_on() {
     assert_eq!(hidden.len(), 12);
     let name = |node: NodeId| data.names.get(node).into_owned();
     assert!(hidden.iter().all(|&node| name(node).starts_with('i') && name(node)[1..].parse::<usize>().unwrap() >= 48));
-    let search = split.search(&data.attributes);
+    let search = split.search();
     let held_back = (0..120).filter(|&node| !search.is_visible(node) && hidden.binary_search(&node).is_err());
     assert!(
         held_back.clone().count() > 0
@@ -664,7 +663,7 @@ fn nothing_of_hidden_rows_is_fitted() {
     let prepared = |hidden: &str| {
         let data = table(hidden);
         let split = Split::make(&data, &Protocol::Strict, None, seed).unwrap();
-        let view = split.final_view(&data.attributes);
+        let view = split.final_view();
         (0..40)
             .map(|node| {
                 let row = view.attributes().row(node);

@@ -3,9 +3,11 @@
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
-use super::random::{Purpose, draw, stream, tenth};
-use super::{Contents, Negatives, Pair, SplitError, Stage, Validation, Whole, strict};
+use super::draw::{draw, tenth};
+use super::{Contents, Negatives, Pair, SplitError, Stage, Whole, strict};
+use crate::config::Validation;
 use crate::graph::{Graph, NodeId};
+use crate::random::{SplitPurpose, split_stream};
 
 /// Pairs to choose on, and what may be trained on meanwhile.
 pub(super) struct ValidationSet {
@@ -32,9 +34,9 @@ impl ValidationSet {
 /// A tenth of the remaining links, rounded up as the authors did, but never a node's last one; where that leaves too
 /// few, as many as there are. And as many unlinked pairs of visible nodes.
 pub(super) fn edges(full: Whole<'_>, remaining: &Stage, test: &[Pair], seed: u64) -> Result<ValidationSet, SplitError> {
-    let links = spare_links(&remaining.graph, &mut stream(seed, Purpose::ValidationLinks));
+    let links = spare_links(&remaining.graph, &mut split_stream(seed, SplitPurpose::ValidationLinks));
     let search = remaining.without(&links);
-    let rng = &mut stream(seed, Purpose::ValidationNegatives);
+    let rng = &mut split_stream(seed, SplitPurpose::ValidationNegatives);
     let pairs = with_as_many_negatives(links, remaining, &mut Negatives::avoiding(full, test), rng);
     ValidationSet { search, pairs }.checked(Validation::Edges)
 }
@@ -66,11 +68,11 @@ pub(super) fn with_as_many_negatives(
     links.into_iter().chain(unlinked).collect()
 }
 
-/// A tenth of the visible nodes is hidden as well, and their links to seen nodes and to one another are asked for; a negative
+/// A tenth of the visible nodes is hidden as well, and their links to warm nodes and to one another are asked for; a negative
 /// to each keeps the new node, and no pair has a test node.
 pub(super) fn nodes(full: Whole<'_>, remaining: &Stage, test: &[Pair], seed: u64) -> Result<ValidationSet, SplitError> {
     let visible = remaining.visible_nodes();
-    let new = draw(&visible, tenth(visible.len()), &mut stream(seed, Purpose::ValidationNodes));
+    let new = draw(&visible, tenth(visible.len()), &mut split_stream(seed, SplitPurpose::ValidationNodes));
     hiding(full, remaining, test, (new, seed))
 }
 
@@ -85,14 +87,14 @@ pub(super) fn hiding(
     let search = remaining.hiding(&new);
     let pool = strict::seen_and(&search.graph, &new);
     let links = strict::links_of_new_nodes(&remaining.graph, &new, |node| pool.binary_search(&node).is_ok());
-    let rng = &mut stream(seed, Purpose::ValidationNegatives);
+    let rng = &mut split_stream(seed, SplitPurpose::ValidationNegatives);
     let pairs = strict::with_negatives(links, &new, &pool, &mut Negatives::avoiding(full, test), rng);
     ValidationSet { search, pairs }.checked(Validation::Nodes)
 }
 
 /// See [`super::Split::validation_halves`].
 pub(super) fn halves(contents: &Contents) -> [Vec<Pair>; 2] {
-    let rng = &mut stream(contents.seed, Purpose::ValidationHalves);
+    let rng = &mut split_stream(contents.seed, SplitPurpose::ValidationHalves);
     let half_of_node: Vec<bool> = (0..contents.full.nodes()).map(|_| rng.random()).collect();
     let mut halves = [Vec::new(), Vec::new()];
     for &pair in &contents.validation {

@@ -1,31 +1,26 @@
 //! What training may look at, stage by stage.
 
-use super::{Pair, PairKind, Preparation};
+use std::sync::OnceLock;
+
+use super::{Pair, PairClass};
+use crate::columns::Preparation;
 use crate::graph::{Attributes, Graph, NodeId};
 
 /// Everything that may be used for training at one stage, and nothing else.
 #[derive(Clone, Copy)]
 pub struct TrainView<'a> {
     graph: &'a Graph,
-    attributes: &'a Attributes,
+    /// As they were loaded.
+    loaded: &'a Attributes,
     visible: &'a [bool],
-    preparation: Option<&'a Preparation>,
+    /// What is fitted to them, and what that makes of them once it is looked at.
+    prepared: Option<(&'a Preparation, &'a OnceLock<Attributes>)>,
 }
 
 impl<'a> TrainView<'a> {
     /// A view of a whole graph: nothing is held back.
     pub fn whole(graph: &'a Graph, attributes: &'a Attributes, all_visible: &'a [bool]) -> Self {
-        TrainView { graph, attributes, visible: all_visible, preparation: None }
-    }
-
-    /// The same with attributes that something was fitted to.
-    pub(crate) fn prepared(
-        graph: &'a Graph,
-        attributes: &'a Attributes,
-        all_visible: &'a [bool],
-        preparation: Option<&'a Preparation>,
-    ) -> Self {
-        TrainView { graph, attributes, visible: all_visible, preparation }
+        TrainView { graph, loaded: attributes, visible: all_visible, prepared: None }
     }
 
     /// The training graph, on the numbering of the whole: a hidden node has no link in it.
@@ -36,12 +31,15 @@ impl<'a> TrainView<'a> {
     /// All attributes, prepared on the visible rows. Anything else that is *fitted* to them must use the rows of
     /// [`TrainView::is_visible`] nodes only.
     pub fn attributes(&self) -> &'a Attributes {
-        self.attributes
+        match self.prepared {
+            Some((preparation, prepared)) => prepared.get_or_init(|| preparation.apply(self.loaded)),
+            None => self.loaded,
+        }
     }
 
     /// What was fitted to them, where something was.
     pub fn preparation(&self) -> Option<&'a Preparation> {
-        self.preparation
+        self.prepared.map(|(preparation, _)| preparation)
     }
 
     /// Whether a node's attributes may be used for fitting (hidden nodes' may not).
@@ -50,37 +48,45 @@ impl<'a> TrainView<'a> {
     }
 
     /// Whether a node has a link in the training graph, and so a structure embedding.
-    pub fn is_seen(&self, node: NodeId) -> bool {
+    pub fn is_warm(&self, node: NodeId) -> bool {
         self.graph.degree(node) > 0
     }
 
-    /// All seen nodes, in order.
-    pub fn seen(&self) -> Vec<NodeId> {
-        (0..self.graph.nodes() as NodeId).filter(|&node| self.is_seen(node)).collect()
+    /// All warm nodes, in order.
+    pub fn warm(&self) -> Vec<NodeId> {
+        (0..self.graph.nodes() as NodeId).filter(|&node| self.is_warm(node)).collect()
     }
 
-    /// Which ends of a pair are seen.
-    pub fn kind(&self, pair: Pair) -> PairKind {
-        match (self.is_seen(pair.source), self.is_seen(pair.target)) {
-            (true, true) => PairKind::OldOld,
-            (false, false) => PairKind::NewNew,
-            _ => PairKind::NewOld,
+    /// Which ends of a pair are warm.
+    pub fn kind(&self, pair: Pair) -> PairClass {
+        match (self.is_warm(pair.source), self.is_warm(pair.target)) {
+            (true, true) => PairClass::WarmWarm,
+            (false, false) => PairClass::ColdCold,
+            _ => PairClass::ColdWarm,
         }
     }
 }
 
 /// One stage of training: the graph that is trained on and the nodes that may be looked at.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Stage {
     pub graph: Graph,
     pub visible: Vec<bool>,
-    /// The attributes, where something had to be fitted to them.
-    prepared: Option<(Preparation, Attributes)>,
+    /// What is fitted to the attributes, where something is.
+    preparation: Option<Preparation>,
+    /// The attributes after that, made when they are first looked at.
+    prepared: OnceLock<Attributes>,
+}
+
+impl PartialEq for Stage {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.graph, &self.visible, &self.preparation) == (&other.graph, &other.visible, &other.preparation)
+    }
 }
 
 impl Stage {
     pub(super) fn new(graph: Graph, visible: Vec<bool>) -> Self {
-        Stage { graph, visible, prepared: None }
+        Stage { graph, visible, preparation: None, prepared: OnceLock::new() }
     }
 
     /// A graph of which every node may be looked at.
@@ -91,11 +97,13 @@ impl Stage {
 
     /// Fits what the attributes ask for to the rows that may be looked at.
     pub(super) fn prepare(&mut self, attributes: &Attributes) {
-        let fitted = Preparation::fit(attributes, &self.visible);
-        self.prepared = fitted.map(|preparation| {
-            let prepared = preparation.apply(attributes);
-            (preparation, prepared)
-        });
+        self.preparation = Preparation::fit(attributes, &self.visible);
+        self.prepared = OnceLock::new();
+    }
+
+    /// How many attributes a model sees of these.
+    pub(super) fn width(&self, attributes: &Attributes) -> usize {
+        self.preparation.as_ref().map_or(attributes.width(), Preparation::width)
     }
 
     /// The same without `nodes` and their links.
@@ -119,12 +127,7 @@ impl Stage {
     }
 
     pub(crate) fn view<'a>(&'a self, attributes: &'a Attributes) -> TrainView<'a> {
-        let prepared = self.prepared.as_ref();
-        TrainView {
-            graph: &self.graph,
-            attributes: prepared.map_or(attributes, |prepared| &prepared.1),
-            visible: &self.visible,
-            preparation: prepared.map(|prepared| &prepared.0),
-        }
+        let prepared = self.preparation.as_ref().map(|preparation| (preparation, &self.prepared));
+        TrainView { graph: &self.graph, loaded: attributes, visible: &self.visible, prepared }
     }
 }

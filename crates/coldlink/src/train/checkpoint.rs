@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::fit::Progress;
-use super::{Fit, Phase, TrainError, Validated};
-use crate::graph::{Attributes, Graph};
+use super::fit::{Found, Interrupted};
+use super::{Fit, Learner, Phase, Selection, TrainError, Trainer};
+use crate::evaluate::Validated;
 use crate::kernel::{Chunk, Matrix};
-use crate::model::{Archive, ArchiveWriter, Deal};
+use crate::network::{Deal, FrozenEncoders};
 use crate::score::ScoreWeights;
+use crate::storage::{Container, ContainerWriter};
 
 const KIND: &str = "checkpoint";
 const VERSION: u32 = 1;
@@ -29,23 +30,24 @@ pub struct Checkpoints {
 }
 
 /// A run as a checkpoint kept it.
-pub(super) struct Saved {
-    pub phase: Phase,
-    pub step: u64,
-    pub model: Deal<f32>,
-    pub progress: Progress,
+pub(super) enum Saved {
+    /// Interrupted in its search.
+    Search { interrupted: Interrupted, history: Vec<Validated>, best: Option<FrozenEncoders> },
+    /// Interrupted while the final encoders were trained.
+    Refit { interrupted: Interrupted, found: Found },
 }
 
 #[derive(Serialize, Deserialize)]
 struct About {
     phase: Phase,
     step: u64,
+    /// Steps of the refit.
+    steps: u64,
     /// As text: TOML's numbers end at 2⁶³.
     seed: String,
     data: String,
     config: String,
     best_kept: bool,
-    #[serde(default)]
     history: Vec<Validated>,
     weights: Option<ScoreWeights>,
 }
@@ -84,41 +86,46 @@ impl Checkpoints {
         }
     }
 
-    pub(super) fn write(
+    pub(super) fn write_search(
         &self,
         fit: &Fit<'_>,
-        phase: Phase,
-        step: u64,
-        model: &Deal<f32>,
-        progress: &Progress,
+        trainer: &Trainer<'_>,
+        selection: &Selection<FrozenEncoders>,
     ) -> Result<(), TrainError> {
-        let path = self.path();
+        let best = selection.snapshot();
         let about = About {
-            phase,
-            step,
-            seed: fit.seed.to_string(),
-            data: fingerprint(fit),
-            config: fit.config.to_toml(),
-            best_kept: progress.best_model.is_some(),
-            history: progress.history.clone(),
-            weights: progress.weights.clone(),
+            phase: Phase::Search,
+            best_kept: best.is_some(),
+            history: selection.history().to_vec(),
+            ..About::of(fit, trainer)
         };
-        let about = toml::to_string(&about)
+        self.write(&about, trainer, best)
+    }
+
+    pub(super) fn write_refit(&self, fit: &Fit<'_>, trainer: &Trainer<'_>, found: &Found) -> Result<(), TrainError> {
+        let Found { history, steps, weights } = found.clone();
+        let about = About { phase: Phase::Refit, steps, history, weights, ..About::of(fit, trainer) };
+        self.write(&about, trainer, None)
+    }
+
+    fn write(&self, about: &About, trainer: &Trainer<'_>, best: Option<&FrozenEncoders>) -> Result<(), TrainError> {
+        let path = self.path();
+        let about = toml::to_string(about)
             .map_err(|error| TrainError::Write { path: path.clone(), source: std::io::Error::other(error) })?;
-        let mut writer = ArchiveWriter::default();
-        for (name, parameter) in model.parameters() {
+        let mut writer = ContainerWriter::default();
+        for (name, parameter) in trainer.model().encoders.parameters() {
             writer.chunks(format!("moments.{name}"), parameter.moments.chunks());
             writer.matrix(name, &parameter.weights);
         }
-        for (name, parameter) in progress.best_model.iter().flat_map(Deal::parameters) {
-            writer.matrix(format!("best.{name}"), &parameter.weights);
+        for (name, weights) in best.into_iter().flat_map(FrozenEncoders::parameters) {
+            writer.matrix(format!("best.{name}"), weights);
         }
         writer.write(&path, KIND, VERSION, &about).map_err(|source| TrainError::Write { path, source })
     }
 
     fn read(&self, fit: &Fit<'_>) -> Result<Saved, TrainError> {
         let path = self.path();
-        let archive = Archive::open(&path, KIND, VERSION)?;
+        let archive = Container::open(&path, KIND, VERSION)?;
         let about: About = toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
         let other = |what| Err(TrainError::OtherRun { path: path.clone(), what });
         if about.config != fit.config.to_toml() {
@@ -131,26 +138,46 @@ impl Checkpoints {
             return other("graph");
         }
         let view = match about.phase {
-            Phase::Search => fit.split.search(fit.attributes),
-            Phase::Refit => fit.split.final_view(fit.attributes),
+            Phase::Search => fit.split.search(),
+            Phase::Refit => fit.split.final_view(),
         };
-        let mut model = Deal::shaped(view.graph().nodes(), view.attributes().width(), fit.config);
-        let mut best = about.best_kept.then(|| model.frozen());
-        for (name, parameter) in model.parameters_mut() {
+        let mut model = Deal::new(view.graph().nodes(), view.attributes().width(), fit.config, 0);
+        let mut best = about.best_kept.then(|| model.encoders.frozen());
+        for (name, parameter) in model.encoders.parameters_mut() {
             parameter.weights = owned(archive.matrix(&name, parameter.weights.rows(), parameter.weights.columns())?);
-            let moments = archive.buffer::<[Chunk<f32>; 2]>(&format!("moments.{name}"))?;
+            let moments = archive.list::<[Chunk<f32>; 2]>(&format!("moments.{name}"))?;
             let room = parameter.moments.chunks_mut();
             if moments.len() != room.len() {
                 return Err(archive.inconsistent(format!("the moments of `{name}` have another size")).into());
             }
             room.copy_from_slice(&moments);
         }
-        for (name, parameter) in best.iter_mut().flat_map(Deal::parameters_mut) {
-            let (rows, columns) = (parameter.weights.rows(), parameter.weights.columns());
-            parameter.weights = owned(archive.matrix(&format!("best.{name}"), rows, columns)?);
+        for (name, weights) in best.iter_mut().flat_map(FrozenEncoders::parameters_mut) {
+            *weights = owned(archive.matrix(&format!("best.{name}"), weights.rows(), weights.columns())?);
         }
-        let progress = Progress { history: about.history, best_model: best, weights: about.weights };
-        Ok(Saved { phase: about.phase, step: about.step, model, progress })
+        let About { phase, step, steps, history, weights, .. } = about;
+        let interrupted = Interrupted { step, model };
+        Ok(match phase {
+            Phase::Search => Saved::Search { interrupted, history, best },
+            Phase::Refit => Saved::Refit { interrupted, found: Found { history, steps, weights } },
+        })
+    }
+}
+
+impl About {
+    /// Of a run that has found nothing yet.
+    fn of(fit: &Fit<'_>, trainer: &Trainer<'_>) -> Self {
+        About {
+            phase: Phase::Search,
+            step: trainer.step(),
+            steps: 0,
+            seed: fit.seed.to_string(),
+            data: fingerprint(fit),
+            config: fit.config.to_toml(),
+            best_kept: false,
+            history: Vec::new(),
+            weights: None,
+        }
     }
 }
 
@@ -163,28 +190,20 @@ fn owned(mut matrix: Matrix<f32>) -> Matrix<f32> {
 /// Of everything that is trained and validated on.
 pub(crate) fn fingerprint(fit: &Fit<'_>) -> String {
     let mut hash = Xxh3::new();
-    add_graph(&mut hash, fit.split.search(fit.attributes).graph());
-    if let Some(view) = fit.split.refit(fit.attributes) {
-        add_graph(&mut hash, view.graph());
+    let (search, final_view) = (fit.split.search(), fit.split.final_view());
+    for view in [search, final_view] {
+        hash.update(bytemuck::cast_slice(view.graph().offsets()));
+        hash.update(bytemuck::cast_slice(view.graph().neighbor_array()));
+        if let Some(preparation) = view.preparation() {
+            preparation.add_to(&mut hash);
+        }
     }
-    add_attributes(&mut hash, fit.attributes);
-    let final_view = fit.split.final_view(fit.attributes);
-    if final_view.preparation().is_some() {
-        add_attributes(&mut hash, final_view.attributes());
-    }
+    let loaded = fit.split.attributes();
+    hash.update(bytemuck::cast_slice(loaded.offsets()));
+    hash.update(bytemuck::cast_slice(loaded.columns()));
+    hash.update(bytemuck::cast_slice(loaded.values()));
     for pair in fit.split.validation() {
         hash.update(bytemuck::bytes_of(&[pair.source, pair.target, u32::from(pair.linked)]));
     }
     format!("{:016x}", hash.digest())
-}
-
-fn add_graph(hash: &mut Xxh3, graph: &Graph) {
-    hash.update(bytemuck::cast_slice(graph.offsets()));
-    hash.update(bytemuck::cast_slice(graph.neighbor_array()));
-}
-
-fn add_attributes(hash: &mut Xxh3, attributes: &Attributes) {
-    hash.update(bytemuck::cast_slice(attributes.offsets()));
-    hash.update(bytemuck::cast_slice(attributes.columns()));
-    hash.update(bytemuck::cast_slice(attributes.values()));
 }

@@ -3,10 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::Diverged;
 use crate::config::ConfigError;
 use crate::evaluate::MetricError;
-use crate::model::FileError;
 use crate::sample::SampleError;
+use crate::storage::FileError;
 
 /// Why there is no trained model.
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +74,12 @@ pub enum TrainError {
         /// What differs.
         what: &'static str,
     },
+}
+
+impl From<Diverged> for TrainError {
+    fn from(Diverged { step }: Diverged) -> Self {
+        TrainError::Diverged { step }
+    }
 }
 
 impl TrainError {

@@ -1,6 +1,6 @@
 //! What training tells while it goes on. Progress is an event, never a print.
 
-use super::Validated;
+use crate::evaluate::Validated;
 
 /// A part of training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

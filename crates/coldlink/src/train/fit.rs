@@ -1,43 +1,21 @@
 //! Training as a whole: search for the best number of steps on validation pairs, then fit again with them.
 
 use super::checkpoint::{Checkpoints, Saved};
-use super::{Control, Event, Observer, Phase, TrainError, Trainer};
-use crate::Config;
-use crate::evaluate::{Measures, MetricError, Scorer};
-use crate::graph::{Attributes, NodeId};
-use crate::model::{Deal, Embeddings, Features};
-use crate::score::{Evidence, LinkScorer, ScoreWeights, Side, TfIdfRows};
-use crate::split::{Pair, Preparation, Split, TrainView};
-
-/// Steps between two looks at the observer.
-const STEPS_PER_LOOK: u64 = 25;
-
-/// A validation.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Validated {
-    /// After so many steps.
-    pub step: u64,
-    /// Area under the ROC curve on the validation pairs.
-    pub auc: f64,
-    /// Average precision on them.
-    pub ap: f64,
-    /// The share of linked pairs among them, which average precision depends on.
-    pub prevalence: f64,
-}
-
-impl Validated {
-    /// What steps and settings are chosen by: AUC + AP.
-    pub fn quality(&self) -> f64 {
-        self.auc + self.ap
-    }
-}
+use super::selection::STEPS_PER_LOOK;
+use super::{Control, Event, Learner, Moment, Observer, Phase, Rule, Selection, TrainError, Trainer};
+use crate::columns::Preparation;
+use crate::config::Config;
+use crate::evaluate::{Measures, Validated};
+use crate::graph::NodeId;
+use crate::network::{Deal, Features, FrozenEncoders};
+use crate::score::{Embeddings, Evidence, LinkScorer, ScoreWeights, Scorer, Side, TfIdfRows};
+use crate::split::{Pair, Split, TrainView};
 
 /// A training run.
+#[derive(Clone, Copy)]
 pub struct Fit<'a> {
     /// What is trained on, validated on, and fitted again on.
     pub split: &'a Split,
-    /// The attributes of the split's nodes.
-    pub attributes: &'a Attributes,
     /// The settings.
     pub config: &'a Config,
     /// The seed.
@@ -46,15 +24,15 @@ pub struct Fit<'a> {
     pub checkpoints: Option<&'a Checkpoints>,
 }
 
-/// A trained model.
+/// Trained encoders, and all that scores need beside them.
 pub struct Fitted {
-    /// The model.
-    pub model: Deal<f32>,
-    /// Its attributes, scaled as it wants them.
+    /// The encoders.
+    pub encoders: FrozenEncoders,
+    /// Their attributes, scaled as they want them.
     pub features: Features,
     /// What was fitted to the attributes as they were loaded, where something was.
     pub preparation: Option<Preparation>,
-    /// How many steps it was trained for.
+    /// How many steps they were trained for.
     pub steps: u64,
     /// All validations, in order.
     pub history: Vec<Validated>,
@@ -63,18 +41,18 @@ pub struct Fitted {
 }
 
 impl Fitted {
-    /// Both embeddings of all nodes, for the view that the model was trained on last.
+    /// Both embeddings of all nodes, for the view that was trained on last.
     pub fn embed_all(&self, view: &TrainView<'_>) -> Embeddings {
-        embed_all(&self.model, &self.features, view)
+        embed_all(&self.encoders, &self.features, view)
     }
 }
 
-fn embed_all(model: &Deal<f32>, features: &Features, view: &TrainView<'_>) -> Embeddings {
+fn embed_all(encoders: &FrozenEncoders, features: &Features, view: &TrainView<'_>) -> Embeddings {
     let nodes: Vec<NodeId> = (0..view.graph().nodes() as NodeId).collect();
-    Embeddings::of(model, features, &nodes, |node| view.is_seen(node))
+    Embeddings::of(encoders, features, &nodes, |node| view.is_warm(node))
 }
 
-/// What a score's terms are computed from, for a model of the search.
+/// What a score's terms are computed from, for encoders of the search.
 struct Known<'a> {
     view: TrainView<'a>,
     embeddings: Embeddings,
@@ -82,8 +60,8 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn of(model: &Deal<f32>, features: &Features, view: TrainView<'a>) -> Self {
-        Known { view, embeddings: embed_all(model, features, &view), words: TfIdfRows::of(&view) }
+    fn of(encoders: &FrozenEncoders, features: &Features, view: TrainView<'a>) -> Self {
+        Known { view, embeddings: embed_all(encoders, features, &view), words: TfIdfRows::of(&view) }
     }
 
     fn evidence(&self) -> Evidence<'_> {
@@ -111,14 +89,27 @@ impl Trial {
     }
 }
 
-/// What a search has found so far.
-#[derive(Clone, Default)]
-pub(super) struct Progress {
+/// Training that was interrupted in one of its phases: the steps done, and the network after them.
+pub(super) struct Interrupted {
+    pub step: u64,
+    pub model: Deal<f32>,
+}
+
+/// What a search has found: all that the final encoders depend on.
+#[derive(Clone)]
+pub(super) struct Found {
     pub history: Vec<Validated>,
-    /// The model at the best validation, where it is needed after the search.
-    pub best_model: Option<Deal<f32>>,
-    /// The score's weights, once the search is over.
+    /// Steps of the final encoders.
+    pub steps: u64,
     pub weights: Option<ScoreWeights>,
+}
+
+/// Where a run begins.
+enum Start {
+    /// With the search, from its first step or where it was interrupted.
+    Search(Selection<FrozenEncoders>, Option<Interrupted>),
+    /// With the refit: what the search found is known.
+    Refit(Found, Option<Interrupted>),
 }
 
 /// Validation pairs by what they are for.
@@ -129,21 +120,7 @@ struct Halves {
     weighing: Vec<Pair>,
 }
 
-impl Progress {
-    /// The earliest of the best validations.
-    fn best(&self) -> Option<Validated> {
-        let better = |best: Validated, next: &Validated| if next.quality() > best.quality() { *next } else { best };
-        let first = *self.history.first()?;
-        Some(self.history.iter().fold(first, better))
-    }
-
-    fn is_over(&self, config: &Config) -> bool {
-        let since = |best: Validated| self.history.iter().filter(|validated| validated.step > best.step).count();
-        config.patience > 0 && self.best().is_some_and(|best| since(best) >= config.patience as usize)
-    }
-}
-
-impl Fit<'_> {
+impl<'a> Fit<'a> {
     /// Trains, from the start or from a checkpoint.
     pub fn run(&self, observer: &mut dyn Observer) -> Result<Fitted, TrainError> {
         self.run_after(None, observer)
@@ -152,59 +129,91 @@ impl Fit<'_> {
     /// The same for settings that were tried before on the same split: what the search would find is known then.
     pub fn run_after(&self, trial: Option<&Trial>, observer: &mut dyn Observer) -> Result<Fitted, TrainError> {
         self.config.check()?;
-        let search = self.split.search(self.attributes);
-        let mut features = Features::new(search.attributes(), self.config.scaling);
-        let saved = self.checkpoints.map(|folder| folder.open(self)).transpose()?.flatten();
-        let (mut progress, mut resumed) = match saved {
-            Some(Saved { phase, step, model, progress }) => (progress, Some((phase, step, model))),
-            None => (Progress::default(), None),
-        };
         let halves = self.halves();
-        let mut searched = None;
-        let known = trial.filter(|_| resumed.is_none() && self.split.refit(self.attributes).is_some());
-        if let Some(trial) = known {
-            progress = Progress { history: vec![trial.best], best_model: None, weights: trial.weights.clone() };
-        } else if resumed.as_ref().is_none_or(|(phase, ..)| *phase == Phase::Search) {
-            let state = resumed.take().map(|(_, step, model)| (step, model));
-            searched = Some(self.search(&features, &halves, &mut progress, state, observer)?);
-            let best = progress.best_model.as_ref().filter(|_| !halves.weighing.is_empty());
-            progress.weights = best.map(|model| self.weigh(model, &features, &halves.weighing));
-        }
-        let steps = progress.best().map_or(self.config.steps, |best| best.step);
-        let best = progress.best_model.take();
-        let model = match (self.split.refit(self.attributes), best) {
-            (Some(view), _) => {
-                drop(searched);
-                if !std::ptr::eq(view.attributes(), search.attributes()) {
-                    features = Features::new(view.attributes(), self.config.scaling);
-                }
-                let state = resumed.map(|(_, step, model)| (step, model));
-                self.refit(view, &features, &progress, steps, state, observer)?
+        let (found, best, interrupted) = match self.start(trial, &halves)? {
+            Start::Refit(found, interrupted) => (found, None, interrupted),
+            Start::Search(selection, interrupted) => {
+                let (found, best) = self.found(selection, interrupted, &halves, observer)?;
+                (found, best, None)
             }
-            (None, Some(best)) => best,
-            (None, None) => searched.ok_or(TrainError::Diverged { step: steps })?,
         };
-        let preparation = self.split.final_view(self.attributes).preparation().cloned();
-        Ok(Fitted { model, features, preparation, steps, history: progress.history, weights: progress.weights })
+        let (encoders, features) = match self.split.refit() {
+            Some(view) => self.refit(view, &found, interrupted, observer)?,
+            None => {
+                let encoders = best.ok_or(TrainError::Diverged { step: found.steps })?;
+                (encoders, self.features(&self.split.search()))
+            }
+        };
+        let preparation = self.split.final_view().preparation().cloned();
+        let Found { history, steps, weights } = found;
+        Ok(Fitted { encoders, features, preparation, steps, history, weights })
+    }
+
+    fn start(&self, trial: Option<&Trial>, halves: &Halves) -> Result<Start, TrainError> {
+        let saved = self.checkpoints.map(|folder| folder.open(self)).transpose()?.flatten();
+        Ok(match (saved, trial.filter(|_| self.split.refit().is_some())) {
+            (Some(Saved::Search { interrupted, history, best }), _) => {
+                Start::Search(self.selection(halves).resumed(history, best), Some(interrupted))
+            }
+            (Some(Saved::Refit { interrupted, found }), _) => Start::Refit(found, Some(interrupted)),
+            (None, Some(Trial { best, weights })) => {
+                Start::Refit(Found { history: vec![*best], steps: best.step, weights: weights.clone() }, None)
+            }
+            (None, None) => Start::Search(self.selection(halves), None),
+        })
+    }
+
+    /// The best encoders are needed after the search where there is no refit, or where weights are fitted to them.
+    fn selection(&self, halves: &Halves) -> Selection<FrozenEncoders> {
+        let Config { steps, validate_every, patience, .. } = *self.config;
+        let keeps_best = self.split.refit().is_none() || !halves.weighing.is_empty();
+        let selection = Selection::new(Rule { steps, validate_every, patience }, keeps_best);
+        selection.looking_every(self.checkpoints.map_or(STEPS_PER_LOOK, |checkpoints| checkpoints.every))
+    }
+
+    /// Searches, and fits the score's weights to what was found.
+    fn found(
+        &self,
+        selection: Selection<FrozenEncoders>,
+        interrupted: Option<Interrupted>,
+        halves: &Halves,
+        observer: &mut dyn Observer,
+    ) -> Result<(Found, Option<FrozenEncoders>), TrainError> {
+        let view = self.split.search();
+        let features = self.features(&view);
+        let selection = self.search(view, &features, selection, interrupted, halves, observer)?;
+        let steps = selection.best().map_or(self.config.steps, |best| best.step);
+        let (history, best) = selection.into_parts();
+        let weighed = best.as_ref().filter(|_| !halves.weighing.is_empty());
+        let weights = weighed.map(|encoders| {
+            let known = Known::of(encoders, &features, view);
+            ScoreWeights::fit(&known.evidence(), &self.config.terms, &halves.weighing)
+        });
+        Ok((Found { history, steps, weights }, best))
     }
 
     /// Trains on the search view alone and tells how good the score is on the validation pairs that are chosen on.
     pub fn try_out(&self, observer: &mut dyn Observer) -> Result<Trial, TrainError> {
         self.config.check()?;
-        let features = Features::new(self.split.search(self.attributes).attributes(), self.config.scaling);
-        let (halves, mut progress) = (self.halves(), Progress::default());
-        self.search(&features, &halves, &mut progress, None, observer)?;
-        let best = progress.best().ok_or(TrainError::Diverged { step: self.config.steps })?;
-        let (Some(model), false) = (&progress.best_model, halves.weighing.is_empty()) else {
+        let (halves, view) = (self.halves(), self.split.search());
+        let features = self.features(&view);
+        let selection = self.search(view, &features, self.selection(&halves), None, &halves, observer)?;
+        let best = selection.best().ok_or(TrainError::Diverged { step: self.config.steps })?;
+        let (Some(encoders), false) = (selection.snapshot(), halves.weighing.is_empty()) else {
             return Ok(Trial { best, weights: None });
         };
-        let known = Known::of(model, &features, self.split.search(self.attributes));
+        let known = Known::of(encoders, &features, view);
         let evidence = known.evidence();
         let weights = ScoreWeights::fit(&evidence, &self.config.terms, &halves.weighing);
         let scorer = LinkScorer { evidence, weights: &weights, popularity: 1.0 };
         let ends: Vec<_> = halves.choosing.iter().map(|pair| (pair.source, pair.target)).collect();
-        let scored = measure(best.step, &scorer.scores(&ends), &halves.choosing)?;
+        let linked: Vec<bool> = halves.choosing.iter().map(|pair| pair.linked).collect();
+        let scored = Measures::of(&scorer.scores(&ends), &linked)?.validated(best.step);
         Ok(Trial { best: scored.unwrap_or(best), weights: Some(weights) })
+    }
+
+    fn features(&self, view: &TrainView<'_>) -> Features {
+        Features::new(view.attributes(), self.config.scaling)
     }
 
     /// Pairs to choose on, and others to fit weights on where the score has any and there are enough.
@@ -218,178 +227,109 @@ impl Fit<'_> {
         Halves { choosing: self.split.validation().to_vec(), weighing: Vec::new() }
     }
 
-    /// The weights of the score's terms, from a model of the search.
-    fn weigh(&self, model: &Deal<f32>, features: &Features, pairs: &[Pair]) -> ScoreWeights {
-        let known = Known::of(model, features, self.split.search(self.attributes));
-        ScoreWeights::fit(&known.evidence(), &self.config.terms, pairs)
-    }
-
-    /// Trains on the search view until validation has not improved for a while. Yields the last model.
+    /// Trains on the search view until validation has not improved for a while.
     fn search(
         &self,
+        view: TrainView<'a>,
         features: &Features,
+        mut selection: Selection<FrozenEncoders>,
+        interrupted: Option<Interrupted>,
         halves: &Halves,
-        progress: &mut Progress,
-        state: Option<(u64, Deal<f32>)>,
         observer: &mut dyn Observer,
-    ) -> Result<Deal<f32>, TrainError> {
-        let view = self.split.search(self.attributes);
-        let keep_best = self.split.refit(self.attributes).is_none() || !halves.weighing.is_empty();
-        let mut run = Run::start(self, Phase::Search, view, features, self.config.steps, state, observer)?;
-        let mut validated_at = progress.history.last().map_or(0, |validated| validated.step);
-        while !progress.is_over(self.config) {
-            let (step, every) = (run.trainer.step(), self.config.validate_every);
-            let due = step.is_multiple_of(every) || run.is_done();
-            if due && step > validated_at {
-                validated_at = step;
-                let Some(validated) = self.validate(&run.trainer, features, &view, &halves.choosing)? else { continue };
-                let better = progress.best().is_none_or(|best| validated.quality() > best.quality());
-                if keep_best && better {
-                    progress.best_model = Some(run.trainer.model().frozen());
-                }
-                progress.history.push(validated);
-                run.tell(Event::Validated(validated), progress)?;
-            } else if run.is_done() {
-                break;
-            } else {
-                run.advance(((step / every + 1) * every).min(self.config.steps), progress)?;
-            }
-        }
-        run.end()
+    ) -> Result<Selection<FrozenEncoders>, TrainError> {
+        let mut trainer = self.trainer(view, features, interrupted)?;
+        let mut reporter = Reporter::start(self, Phase::Search, self.config.steps, trainer.step(), observer);
+        selection.run(&mut trainer, &halves.choosing, &mut |trainer: &Trainer<'_>, selection, moment| {
+            let save = |checkpoints: &Checkpoints| checkpoints.write_search(self, trainer, selection);
+            reporter.tell(trainer.step(), moment.into(), &save)
+        })?;
+        reporter.end(trainer.step());
+        Ok(selection)
     }
 
-    /// Trains anew on everything but the test nodes, for `steps` steps.
+    /// Trains anew on everything but the test nodes, for the number of steps that was found.
     fn refit(
         &self,
-        view: TrainView<'_>,
-        features: &Features,
-        progress: &Progress,
-        steps: u64,
-        state: Option<(u64, Deal<f32>)>,
+        view: TrainView<'a>,
+        found: &Found,
+        interrupted: Option<Interrupted>,
         observer: &mut dyn Observer,
-    ) -> Result<Deal<f32>, TrainError> {
-        let mut run = Run::start(self, Phase::Refit, view, features, steps, state, observer)?;
-        while !run.is_done() {
-            run.advance(steps, progress)?;
+    ) -> Result<(FrozenEncoders, Features), TrainError> {
+        let features = self.features(&view);
+        let mut trainer = self.trainer(view, &features, interrupted)?;
+        let mut reporter = Reporter::start(self, Phase::Refit, found.steps, trainer.step(), observer);
+        let looks = self.checkpoints.map_or(STEPS_PER_LOOK, |checkpoints| checkpoints.every.clamp(1, STEPS_PER_LOOK));
+        while trainer.step() < found.steps {
+            trainer.advance(found.steps.min(trainer.step() + looks));
+            let (step, loss) = (trainer.step(), trainer.loss());
+            if !loss.is_finite() {
+                return Err(TrainError::Diverged { step });
+            }
+            let save = |checkpoints: &Checkpoints| checkpoints.write_refit(self, &trainer, found);
+            reporter.tell(step, Event::Advanced { step, loss }, &save)?;
         }
-        run.end()
+        reporter.end(trainer.step());
+        Ok((trainer.into_encoders(), features))
     }
 
-    fn validate(
+    fn trainer(
         &self,
-        trainer: &Trainer<'_>,
+        view: TrainView<'a>,
         features: &Features,
-        view: &TrainView<'_>,
-        pairs: &[Pair],
-    ) -> Result<Option<Validated>, TrainError> {
-        let scores = score_pairs(trainer.model(), features, view, self.config, pairs);
-        if scores.iter().any(|score| !score.is_finite()) {
-            return Err(TrainError::Diverged { step: trainer.step() });
+        interrupted: Option<Interrupted>,
+    ) -> Result<Trainer<'a>, TrainError> {
+        let mut trainer = Trainer::new(view, features, self.config, self.seed)?;
+        if let Some(Interrupted { step, model }) = interrupted {
+            trainer.restore(model, step);
         }
-        Ok(measure(trainer.step(), &scores, pairs)?)
+        Ok(trainer)
     }
 }
 
-/// How good scores of validation pairs are; nothing where all or none of them are linked.
-fn measure(step: u64, scores: &[f32], pairs: &[Pair]) -> Result<Option<Validated>, MetricError> {
-    let linked: Vec<bool> = pairs.iter().map(|pair| pair.linked).collect();
-    let measures = Measures::of(scores, &linked)?;
-    let values = measures.auc.zip(measures.ap).zip(measures.prevalence);
-    Ok(values.map(|((auc, ap), prevalence)| Validated { step, auc, ap, prevalence }))
+impl From<Moment> for Event {
+    fn from(moment: Moment) -> Self {
+        match moment {
+            Moment::Advanced { step, loss } => Event::Advanced { step, loss },
+            Moment::Validated(validated) => Event::Validated(validated),
+        }
+    }
 }
 
-/// Scores pairs by embedding their nodes and no others.
-fn score_pairs(
-    model: &Deal<f32>,
-    features: &Features,
-    view: &TrainView<'_>,
-    config: &Config,
-    pairs: &[Pair],
-) -> Vec<f32> {
-    let mut nodes: Vec<NodeId> = pairs.iter().flat_map(|pair| [pair.source, pair.target]).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    let embeddings = Embeddings::of(model, features, &nodes, |node| view.is_seen(node));
-    let place = |node: NodeId| nodes.partition_point(|&other| other < node) as u32;
-    let places: Vec<_> = pairs.iter().map(|pair| (place(pair.source), place(pair.target))).collect();
-    let mut scores = vec![0.0; pairs.len()];
-    embeddings.score(config.lambda.map(|weight| weight as f32), &places, &mut scores);
-    scores
-}
-
-/// A phase that is under way.
-struct Run<'a, 'o> {
-    fit: &'a Fit<'a>,
+/// Tells an observer what goes on in a phase, and writes its checkpoints.
+struct Reporter<'a, 'o> {
+    checkpoints: Option<&'a Checkpoints>,
     phase: Phase,
-    trainer: Trainer<'a>,
-    steps: u64,
     saved: u64,
     observer: &'o mut dyn Observer,
 }
 
-impl<'a, 'o> Run<'a, 'o> {
-    fn start(
-        fit: &'a Fit<'a>,
-        phase: Phase,
-        view: TrainView<'a>,
-        features: &Features,
-        steps: u64,
-        state: Option<(u64, Deal<f32>)>,
-        observer: &'o mut dyn Observer,
-    ) -> Result<Self, TrainError> {
-        let mut trainer = Trainer::new(view, features, fit.config, fit.seed)?;
-        if let Some((step, model)) = state {
-            trainer.restore(model, step);
-        }
-        let step = trainer.step();
+type Save<'s> = &'s dyn Fn(&Checkpoints) -> Result<(), TrainError>;
+
+impl<'a, 'o> Reporter<'a, 'o> {
+    fn start(fit: &Fit<'a>, phase: Phase, steps: u64, step: u64, observer: &'o mut dyn Observer) -> Self {
         observer.on(Event::Started { phase, step, steps });
-        Ok(Run { fit, phase, trainer, steps, saved: step, observer })
+        Reporter { checkpoints: fit.checkpoints, phase, saved: step, observer }
     }
 
-    fn is_done(&self) -> bool {
-        self.trainer.step() >= self.steps
-    }
-
-    fn advance(&mut self, until: u64, progress: &Progress) -> Result<(), TrainError> {
-        while self.trainer.step() < until {
-            let next = until.min(self.trainer.step() + STEPS_PER_LOOK).min(self.next_save());
-            self.trainer.advance_to(next);
-            let (step, loss) = (self.trainer.step(), self.trainer.last_loss());
-            if !loss.is_finite() {
-                return Err(TrainError::Diverged { step });
-            }
-            self.tell(Event::Advanced { step, loss }, progress)?;
-            if step >= self.next_save() {
-                self.save(progress)?;
-            }
+    fn tell(&mut self, step: u64, event: Event, save: Save<'_>) -> Result<(), TrainError> {
+        if self.observer.on(event) == Control::Stop {
+            self.save(step, save)?;
+            return Err(TrainError::Stopped { step, checkpoint: self.checkpoints.map(Checkpoints::path) });
         }
-        Ok(())
+        let due = |checkpoints: &Checkpoints| step >= self.saved.saturating_add(checkpoints.every.max(1));
+        let advanced = matches!(event, Event::Advanced { .. });
+        if advanced && self.checkpoints.is_some_and(due) { self.save(step, save) } else { Ok(()) }
     }
 
-    fn next_save(&self) -> u64 {
-        self.fit.checkpoints.map_or(u64::MAX, |checkpoints| self.saved.saturating_add(checkpoints.every.max(1)))
-    }
-
-    fn save(&mut self, progress: &Progress) -> Result<(), TrainError> {
-        let Some(checkpoints) = self.fit.checkpoints else { return Ok(()) };
-        let step = self.trainer.step();
-        checkpoints.write(self.fit, self.phase, step, self.trainer.model(), progress)?;
+    fn save(&mut self, step: u64, save: Save<'_>) -> Result<(), TrainError> {
+        let Some(checkpoints) = self.checkpoints else { return Ok(()) };
+        save(checkpoints)?;
         self.saved = step;
         self.observer.on(Event::Saved { step });
         Ok(())
     }
 
-    fn tell(&mut self, event: Event, progress: &Progress) -> Result<(), TrainError> {
-        if self.observer.on(event) == Control::Continue {
-            return Ok(());
-        }
-        let step = self.trainer.step();
-        self.save(progress)?;
-        Err(TrainError::Stopped { step, checkpoint: self.fit.checkpoints.map(Checkpoints::path) })
-    }
-
-    fn end(self) -> Result<Deal<f32>, TrainError> {
-        self.observer.on(Event::Ended { phase: self.phase, step: self.trainer.step() });
-        Ok(self.trainer.into_model())
+    fn end(self, step: u64) {
+        self.observer.on(Event::Ended { phase: self.phase, step });
     }
 }

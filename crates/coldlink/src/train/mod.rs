@@ -4,11 +4,15 @@ mod checkpoint;
 mod error;
 mod event;
 mod fit;
+mod learner;
+mod selection;
 mod trainer;
 
 pub use checkpoint::Checkpoints;
 pub(crate) use checkpoint::fingerprint;
 pub use error::TrainError;
 pub use event::{Control, Event, Observer, Phase, Silent};
-pub use fit::{Fit, Fitted, Trial, Validated};
+pub use fit::{Fit, Fitted, Trial};
+pub use learner::Learner;
+pub use selection::{Diverged, Moment, Rule, Selection};
 pub use trainer::Trainer;

@@ -1,15 +1,18 @@
 //! The loop: each step's batch is drawn while the step before it is computed.
 
-use crate::Config;
-use crate::config::AdamRows;
-use crate::model::{Columns, Deal, Dropout, Features, Inputs, Workspace, adam_step};
+use super::Learner;
+use crate::config::{AdamRows, Config};
+use crate::graph::NodeId;
+use crate::network::{Columns, Deal, Dropout, Features, FrozenEncoders, Inputs, Workspace, adam_step};
 use crate::sample::{Batch, SampleError, Sampler};
-use crate::split::TrainView;
+use crate::score::Embeddings;
+use crate::split::{Pair, TrainView};
 
 /// Trains one model on one view. Its state after n steps depends on the view, the configuration, the seed and n alone.
 pub struct Trainer<'a> {
     config: Config,
     seed: u64,
+    view: TrainView<'a>,
     features: Features,
     sampler: Sampler<'a>,
     model: Deal<f32>,
@@ -37,7 +40,7 @@ impl<'a> Trainer<'a> {
         let space = model.workspace();
         let (current, next) = (prepared(), prepared());
         let (config, features) = (config.clone(), features.clone());
-        Ok(Trainer { config, seed, features, sampler, model, step: 0, space, current, next, places })
+        Ok(Trainer { config, seed, view, features, sampler, model, step: 0, space, current, next, places })
     }
 
     /// Takes up the state of an earlier trainer after `step` steps.
@@ -46,19 +49,14 @@ impl<'a> Trainer<'a> {
         self.step = step;
     }
 
-    /// Steps done.
-    pub fn step(&self) -> u64 {
-        self.step
-    }
-
     /// The model as it stands.
     pub fn model(&self) -> &Deal<f32> {
         &self.model
     }
 
-    /// The model, when training is over.
-    pub fn into_model(self) -> Deal<f32> {
-        self.model
+    /// The encoders, when training is over.
+    pub fn into_encoders(self) -> FrozenEncoders {
+        self.model.encoders.into_frozen()
     }
 
     /// Pairs in a batch.
@@ -66,8 +64,20 @@ impl<'a> Trainer<'a> {
         self.sampler.pairs()
     }
 
-    /// Trains until `steps` steps are done.
-    pub fn advance_to(&mut self, steps: u64) {
+    /// Both embeddings of some nodes.
+    pub fn embed(&self, nodes: &[NodeId]) -> Embeddings {
+        Embeddings::of(&self.model.encoders, &self.features, nodes, |node| self.view.is_warm(node))
+    }
+}
+
+impl Learner for Trainer<'_> {
+    type Snapshot = FrozenEncoders;
+
+    fn step(&self) -> u64 {
+        self.step
+    }
+
+    fn advance(&mut self, steps: u64) {
         while self.step < steps {
             let (config, seed, features, sampler) = (&self.config, self.seed, &self.features, &self.sampler);
             if self.current.step != Some(self.step) {
@@ -88,9 +98,25 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    /// The loss of the last batch, before its step.
-    pub fn last_loss(&self) -> f64 {
+    /// Before its step.
+    fn loss(&self) -> f64 {
         self.model.losses_of(&self.next.batch, &self.space).total
+    }
+
+    /// By Eq. 10, embedding the nodes of the pairs and no others.
+    fn scores(&self, pairs: &[Pair]) -> Vec<f32> {
+        let mut nodes: Vec<NodeId> = pairs.iter().flat_map(|pair| [pair.source, pair.target]).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let place = |node: NodeId| nodes.partition_point(|&other| other < node) as u32;
+        let places: Vec<_> = pairs.iter().map(|pair| (place(pair.source), place(pair.target))).collect();
+        let mut scores = vec![0.0; pairs.len()];
+        self.embed(&nodes).score(self.config.lambda.map(|weight| weight as f32), &places, &mut scores);
+        scores
+    }
+
+    fn snapshot(&self) -> FrozenEncoders {
+        self.model.encoders.frozen()
     }
 }
 

@@ -1,9 +1,8 @@
 //! The short search that stands behind `--preset auto`.
 
 use super::{Candidate, Chosen, Search, Stage, TuneError, Watcher, estimated_seconds};
-use crate::Config;
-use crate::config::ConfigError;
-use crate::model::Features;
+use crate::config::{Config, ConfigError};
+use crate::network::Features;
 
 /// What is tried, in the order of how often it has won: what differs from the base.
 const CANDIDATES: [&[&str]; 7] = [
@@ -81,7 +80,7 @@ pub struct Auto {
 /// The best settings for a split that can be found within a budget.
 pub fn auto(search: &Search<'_>, base: &Config, auto: &Auto, watcher: &mut dyn Watcher) -> Result<Chosen, TuneError> {
     let candidates = auto_candidates(base, &auto.fixed)?;
-    let view = search.split.search(search.attributes);
+    let view = search.split.search();
     let features = Features::new(view.attributes(), base.scaling);
     let cost = |candidate: &Candidate| {
         let config = &candidate.config;

@@ -1,8 +1,7 @@
 //! What a training run is likely to cost, from sizes alone.
 
-use crate::Config;
-use crate::config::Loss;
-use crate::model::Features;
+use crate::config::{Config, Loss};
+use crate::network::Features;
 use crate::split::TrainView;
 
 /// Floating-point operations of dense products that two cores do in a second.
@@ -15,18 +14,18 @@ const STEP_OVERHEAD: f64 = 2e-4;
 /// Seconds that `steps` of training take on two ordinary cores, roughly. The same on every machine, so that a choice under a
 /// budget is as well.
 pub(super) fn estimated_seconds(config: &Config, view: &TrainView<'_>, features: &Features, steps: u64) -> f64 {
-    let seen = view.seen().len() as f64;
-    let (pairs, width) = (config.batch.pairs(seen as usize) as f64, config.width as f64);
+    let warm = view.warm().len() as f64;
+    let (pairs, width) = (config.batch.pairs(warm as usize) as f64, config.width as f64);
     let (drawn, loss) = match config.loss {
         Loss::Pairs => (2.0 * pairs, 12.0 * pairs * width / SPARSE_RATE),
         Loss::Softmax => {
-            let negatives = (config.negatives as f64).min(seen);
+            let negatives = (config.negatives as f64).min(warm);
             // Three products of 2 pairs × 2 negatives × width.
             (2.0 * pairs + negatives, 24.0 * pairs * negatives * width / DENSE_RATE)
         }
     };
     // Distinct nodes among those drawn.
-    let nodes = seen * (1.0 - (-drawn / seen.max(1.0)).exp());
+    let nodes = warm * (1.0 - (-drawn / warm.max(1.0)).exp());
     let first = config.hidden.first().copied().unwrap_or(config.width) as f64;
     let input = match features {
         // Forward and backward, and the optimiser on each touched row.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::TuneError;
-use crate::load::write_beside;
+use crate::storage::write_atomically;
 use crate::train::{Fit, Trial, fingerprint};
 
 /// A folder with a file per trial, each written whole or not at all.
@@ -60,7 +60,7 @@ impl Journal {
         let failed = |source| TuneError::Write { path: path.clone(), source };
         let entry = Entry { key, seconds, trial: trial.clone() };
         let text = toml::to_string(&entry).map_err(|error| failed(std::io::Error::other(error)))?;
-        write_beside(&path, |out| out.write_all(text.as_bytes())).map_err(failed)
+        write_atomically(&path, |out| out.write_all(text.as_bytes())).map_err(failed)
     }
 
     fn path(&self, key: &str) -> PathBuf {

@@ -10,15 +10,11 @@ mod cost;
 mod error;
 mod journal;
 mod search;
-mod settings;
 mod space;
-mod training;
 
 pub use auto::{Auto, auto};
 use cost::estimated_seconds;
 pub use error::TuneError;
 pub use journal::Journal;
-pub use search::{Candidate, Chosen, Passing, Planned, Search, Stage, Tried, Watcher};
-pub use settings::{AUTO, Settings};
+pub use search::{Candidate, Chosen, Forward, Planned, Search, SeedStarted, Stage, Tried, Watcher};
 pub use space::Space;
-pub use training::Training;

@@ -3,9 +3,8 @@
 use std::time::Instant;
 
 use super::{Journal, TuneError};
-use crate::Config;
-use crate::graph::Attributes;
-use crate::split::Split;
+use crate::config::Config;
+use crate::split::{Audit, Split};
 use crate::train::{Control, Event, Fit, Observer, Silent, TrainError, Trial};
 
 /// Settings to try.
@@ -81,14 +80,32 @@ impl Chosen {
         Chosen { config, trial: None, tried: Vec::new(), decided: None }
     }
 
+    /// How many candidates were tried.
+    pub fn candidates(&self) -> usize {
+        self.tried.iter().map(|tried| tried.candidate + 1).max().unwrap_or(0)
+    }
+
     /// The trial that decided.
     pub fn best(&self) -> Option<&Tried> {
         self.tried.get(self.decided?)
     }
 }
 
-/// Watches a search, and the training of each trial.
+/// A seed of an evaluation that is about to be trained on.
+#[derive(Clone, Copy, Debug)]
+pub struct SeedStarted<'a> {
+    /// Its place among the seeds, from 0.
+    pub place: u64,
+    /// How many there are.
+    pub seeds: u64,
+    /// What was found when its split was checked.
+    pub audit: &'a Audit,
+}
+
+/// Watches an evaluation, a search, and the training of each trial.
 pub trait Watcher: Observer {
+    /// A seed of an evaluation begins.
+    fn seed_started(&mut self, _started: &SeedStarted<'_>) {}
     /// A trial begins.
     fn trial_started(&mut self, _planned: &Planned<'_>) {}
     /// A trial has ended.
@@ -103,8 +120,6 @@ impl Watcher for Silent {}
 pub struct Search<'a> {
     /// What is trained and validated on.
     pub split: &'a Split,
-    /// The attributes of its nodes.
-    pub attributes: &'a Attributes,
     /// The seed of every trial.
     pub seed: u64,
     /// Where finished trials are kept.
@@ -158,13 +173,12 @@ impl Search<'_> {
         let steps = ((config.steps as f64 * planned.share).round() as u64).max(1);
         // The learning rate falls over the steps that there are.
         let config = Config { steps, validate_every: config.validate_every.min(steps), ..config.clone() };
-        let fit =
-            Fit { split: self.split, attributes: self.attributes, config: &config, seed: self.seed, checkpoints: None };
+        let fit = Fit { split: self.split, config: &config, seed: self.seed, checkpoints: None };
         if let Some(found) = self.journal.and_then(|journal| journal.find(&fit)) {
             return Ok(found);
         }
         let started = Instant::now();
-        let trial = match fit.try_out(&mut Passing(watcher)) {
+        let trial = match fit.try_out(&mut Forward(watcher)) {
             // Settings under which numbers go out of range are bad ones, not an error.
             Err(TrainError::Diverged { step }) => Trial::failed(step),
             other => other?,
@@ -178,9 +192,9 @@ impl Search<'_> {
 }
 
 /// Hands the events of training on to a watcher.
-pub struct Passing<'a>(pub &'a mut dyn Watcher);
+pub struct Forward<'a>(pub &'a mut dyn Watcher);
 
-impl Observer for Passing<'_> {
+impl Observer for Forward<'_> {
     fn on(&mut self, event: Event) -> Control {
         self.0.on(event)
     }

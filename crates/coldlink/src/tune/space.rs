@@ -4,9 +4,8 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 
 use super::{Candidate, TuneError};
-use crate::Config;
-use crate::config::Preset;
-use crate::sample::{Purpose, stream};
+use crate::config::{Config, Preset};
+use crate::random::{Purpose, stream};
 
 /// For each setting the values it may take: a list, or a range as `{ from = 0.001, to = 0.03, log = true }`.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,266 @@
+//! What users may say about the columns of their tables, as TOML: for nodes a kind each, with its options; for links which are which.
+//!
+//! `coldlink inspect GRAPH --schema` prints what was found out; edited, it is given back with `--columns FILE`. Columns
+//! that it does not name are found out as before.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Buckets of a column whose values are hashed.
+const BUCKETS: u32 = 1 << 14;
+/// The most buckets that may be asked for; each is a row of the encoder's first layer.
+const MOST_BUCKETS: u32 = 1 << 22;
+
+/// Kinds of columns, by the columns' names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Columns {
+    /// The column of names.
+    pub id: Option<String>,
+    /// The other columns.
+    #[serde(default)]
+    pub columns: BTreeMap<String, ColumnKind>,
+    /// Those of the edge table, where their names do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edges: Option<EdgeColumns>,
+}
+
+/// Which columns of an edge table are which.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EdgeColumns {
+    /// The names of the first ends.
+    pub source: String,
+    /// The names of the second ends.
+    pub target: String,
+    /// Weights; links without one where it is not said.
+    pub weight: Option<String>,
+}
+
+/// How the cells of a column are read, and what is made of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ColumnKind {
+    /// A number.
+    Numeric {
+        /// What it is measured in.
+        #[serde(default)]
+        scale: Scale,
+    },
+    /// `true` or `false`, `yes` or `no`, 1 or 0.
+    Boolean {},
+    /// One of some values.
+    Categorical {
+        /// Values that fewer rows have count as one, `(other)`.
+        #[serde(default = "default_rare")]
+        rare: u32,
+        /// With more different values than this they are hashed into buckets.
+        #[serde(default = "default_limit")]
+        limit: u32,
+        /// As many.
+        #[serde(default = "default_buckets")]
+        buckets: u32,
+    },
+    /// Several values: `a|b|c`, or a list in JSON.
+    MultiValued {
+        /// Values that fewer rows have count as one, `(other)`.
+        #[serde(default = "default_rare_among_several")]
+        rare: u32,
+        /// With more different values than this they are hashed into buckets.
+        #[serde(default = "default_several_limit")]
+        limit: u32,
+        /// As many.
+        #[serde(default = "default_buckets")]
+        buckets: u32,
+    },
+    /// Words.
+    Text {
+        /// The most frequent words that are kept.
+        #[serde(default = "default_vocabulary")]
+        vocabulary: u32,
+        /// Words that fewer rows have are left out.
+        #[serde(default = "default_rare")]
+        rare: u32,
+        /// Words that are left out as saying nothing.
+        #[serde(default)]
+        stop_words: StopWords,
+        /// What a word counts.
+        #[serde(default)]
+        weights: WordWeights,
+        /// Whether words are hashed into buckets instead of listed.
+        #[serde(default)]
+        hashed: bool,
+        /// As many.
+        #[serde(default = "default_buckets")]
+        buckets: u32,
+    },
+    /// A date, with or without a time: its age, and its place in the year, the week and the day.
+    DateTime {},
+    /// A list of so many numbers, as a text embedding made elsewhere.
+    Vector {},
+    /// What kind of node this is.
+    Type {},
+    /// Nothing is made of it.
+    Ignore {},
+}
+
+/// What a number is measured in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// Standard deviations from the mean, five at most.
+    #[default]
+    Standard,
+    /// Its rank, from −1 for the smallest to 1 for the largest.
+    Quantile,
+    /// As it stands.
+    None,
+}
+
+/// Words that say nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopWords {
+    /// None.
+    #[default]
+    None,
+    /// `the`, `of`, `and` and their like.
+    English,
+}
+
+/// What a word counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WordWeights {
+    /// The more, the oftener it stands in the cell and the fewer rows have it; a cell has length 1.
+    #[default]
+    TfIdf,
+    /// 1.
+    Binary,
+}
+
+fn default_rare() -> u32 {
+    2
+}
+
+fn default_rare_among_several() -> u32 {
+    1
+}
+
+fn default_limit() -> u32 {
+    10_000
+}
+
+fn default_several_limit() -> u32 {
+    100_000
+}
+
+fn default_vocabulary() -> u32 {
+    20_000
+}
+
+fn default_buckets() -> u32 {
+    BUCKETS
+}
+
+impl ColumnKind {
+    /// One of some values, with the usual options.
+    pub fn categorical() -> Self {
+        ColumnKind::Categorical { rare: default_rare(), limit: default_limit(), buckets: BUCKETS }
+    }
+
+    /// Several values, with the usual options.
+    pub fn multi_valued() -> Self {
+        ColumnKind::MultiValued { rare: default_rare_among_several(), limit: default_several_limit(), buckets: BUCKETS }
+    }
+
+    /// Words, with the usual options.
+    pub fn text() -> Self {
+        ColumnKind::Text {
+            vocabulary: default_vocabulary(),
+            rare: default_rare(),
+            stop_words: StopWords::None,
+            weights: WordWeights::TfIdf,
+            hashed: false,
+            buckets: BUCKETS,
+        }
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ColumnKind::Numeric { .. } => "numeric",
+            ColumnKind::Boolean {} => "boolean",
+            ColumnKind::Categorical { .. } => "categorical",
+            ColumnKind::MultiValued { .. } => "multi-valued",
+            ColumnKind::Text { .. } => "text",
+            ColumnKind::DateTime {} => "date-time",
+            ColumnKind::Vector {} => "vector",
+            ColumnKind::Type {} => "type",
+            ColumnKind::Ignore {} => "ignore",
+        }
+    }
+
+    fn buckets(&self) -> Option<u32> {
+        match *self {
+            ColumnKind::Categorical { buckets, .. }
+            | ColumnKind::MultiValued { buckets, .. }
+            | ColumnKind::Text { buckets, .. } => Some(buckets),
+            _ => None,
+        }
+    }
+}
+
+impl Columns {
+    /// Reads TOML; or says what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let columns: Columns = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+        for (name, kind) in &columns.columns {
+            if kind.buckets().is_some_and(|buckets| !(1..=MOST_BUCKETS).contains(&buckets)) {
+                return Err(format!("column `{name}`: `buckets` must be from 1 to {MOST_BUCKETS}"));
+            }
+        }
+        let types = columns.columns.iter().filter(|(_, kind)| **kind == ColumnKind::Type {});
+        let types: Vec<&str> = types.map(|(name, _)| name.as_str()).collect();
+        if let [first, second, ..] = types[..] {
+            return Err(format!("`{first}` and `{second}` are both of kind `type`, and a node has one type"));
+        }
+        Ok(columns)
+    }
+
+    /// The same as text, ready to edit.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_enough_and_options_have_defaults() {
+        let read = Columns::parse(
+            "id = \"key\"\n[columns]\nprice.kind = \"numeric\"\ntitle = { kind = \"text\", rare = 5 }\n",
+        )
+        .unwrap();
+        assert_eq!(read.id.as_deref(), Some("key"));
+        assert_eq!(read.columns["price"], ColumnKind::Numeric { scale: Scale::Standard });
+        assert!(matches!(read.columns["title"], ColumnKind::Text { rare: 5, vocabulary: 20_000, .. }));
+        assert_eq!(toml::from_str::<Columns>(&read.to_toml()).unwrap(), read);
+    }
+
+    #[test]
+    fn what_means_nothing_is_refused() {
+        let check = |text: &str, expected: &str| {
+            let error = Columns::parse(text).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        };
+        check("[columns]\nx.kind = \"number\"\n", "unknown variant `number`");
+        check("[columns]\nx = { kind = \"boolean\", rare = 3 }\n", "unknown field `rare`");
+        check("[columns]\nx = { kind = \"text\", buckets = 0 }\n", "`buckets` must be from 1");
+        check("[columns]\na.kind = \"type\"\nb.kind = \"type\"\n", "`a` and `b` are both of kind `type`");
+        check("columns = 3\n", "invalid type");
+    }
+}

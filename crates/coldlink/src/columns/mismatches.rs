@@ -1,0 +1,52 @@
+//! What rows have that was not expected: counted, told once, and handled by stated rules.
+//!
+//! A column that is missing is as if its cells were empty; one that is not known is left aside. A value that is not known counts
+//! as `(other)` where its column has that, and as nothing elsewhere. A cell that cannot be read as its column's kind is as if it
+//! were empty.
+
+use super::problem::CellProblem;
+
+/// What was not expected.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mismatches {
+    /// Columns that rows should have.
+    pub missing_columns: Vec<String>,
+    /// Columns that rows have and nothing is made of.
+    pub extra_columns: Vec<String>,
+    /// Values, words included, that are not known.
+    pub unknown_values: usize,
+    /// Cells that cannot be read as their column's kind.
+    pub unreadable: usize,
+    /// The first of them: its line, and what is wrong.
+    pub first_unreadable: Option<(u64, String)>,
+}
+
+impl Mismatches {
+    pub(super) fn unreadable(&mut self, line: u64, problem: &CellProblem) {
+        self.unreadable += 1;
+        self.first_unreadable.get_or_insert_with(|| (line, problem.to_string()));
+    }
+
+    /// What the user should know, a line each.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let listed = |names: &[String]| format!("`{}`", names.join("`, `"));
+        if !self.missing_columns.is_empty() {
+            let s = if self.missing_columns.len() == 1 { "" } else { "s" };
+            notes.push(format!("no column{s} {}: read as empty cells", listed(&self.missing_columns)));
+        }
+        if !self.extra_columns.is_empty() {
+            let (s, them) = if self.extra_columns.len() == 1 { ("", "it") } else { ("s", "them") };
+            notes.push(format!("column{s} {} left aside: the model does not know {them}", listed(&self.extra_columns)));
+        }
+        if self.unknown_values > 0 {
+            let s = if self.unknown_values == 1 { "" } else { "s" };
+            notes.push(format!("{} value{s} that the model does not know", self.unknown_values));
+        }
+        if let Some((line, problem)) = &self.first_unreadable {
+            let s = if self.unreadable == 1 { "" } else { "s" };
+            notes.push(format!("{} cell{s} read as empty, first in line {line}: {problem}", self.unreadable));
+        }
+        notes
+    }
+}

@@ -1,0 +1,399 @@
+//! `.npz` files: an archive of numpy arrays, and the SparseGraph layout in it (gnn-benchmark, Graph2Gauss).
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use zip::ZipArchive;
+
+use super::npy::Array;
+use crate::columns::Mismatches;
+use crate::dataset::{Dataset, NewNodes, Notes};
+use crate::graph::{AttributeNames, Attributes, GraphBuilder, Names, NodeId};
+use crate::load::error::{ArrayProblem, LoadError, read_error};
+use crate::load::{LoadOptions, name_of};
+
+/// The ending of an array's file within the archive.
+const ENDING: &str = ".npy";
+
+/// An open `.npz` file. Arrays are read when they are asked for.
+pub struct NpzFile {
+    path: PathBuf,
+    archive: ZipArchive<BufReader<File>>,
+}
+
+impl NpzFile {
+    /// Opens a file and reads its list of arrays.
+    pub fn open(path: &Path) -> Result<Self, LoadError> {
+        let file = File::open(path).map_err(|source| read_error(path, source))?;
+        let archive = ZipArchive::new(BufReader::new(file))
+            .map_err(|error| LoadError::Archive { path: path.to_owned(), reason: error.to_string() })?;
+        Ok(NpzFile { path: path.to_owned(), archive })
+    }
+
+    /// The arrays' names, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let array = |file: &str| file.strip_suffix(ENDING).map(str::to_owned);
+        let mut names: Vec<String> = self.archive.file_names().flatten().filter_map(|file| array(&file)).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Whether there is an array of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.archive.index_for_name(&format!("{name}{ENDING}")).is_some()
+    }
+
+    /// The shape and numbers of an array of whole numbers, row by row.
+    pub fn integers(&mut self, name: &str) -> Result<(Vec<usize>, Vec<i64>), LoadError> {
+        let array = self.array(name)?;
+        let integers = array.integers().map_err(|problem| self.problem(name, problem))?;
+        Ok((array.shape, integers))
+    }
+
+    /// The shape and numbers of an array of any numbers, row by row.
+    pub fn floats(&mut self, name: &str) -> Result<(Vec<usize>, Vec<f64>), LoadError> {
+        let array = self.array(name)?;
+        let floats = array.floats();
+        Ok((array.shape, floats))
+    }
+
+    fn array(&mut self, name: &str) -> Result<Array, LoadError> {
+        if !self.has(name) {
+            return Err(self.problem(name, ArrayProblem::Missing));
+        }
+        let array = match self.archive.by_name(&format!("{name}{ENDING}")) {
+            Ok(entry) => Array::read(entry),
+            Err(error) => Err(ArrayProblem::Damaged { reason: error.to_string() }),
+        };
+        array.map_err(|problem| self.problem(name, problem))
+    }
+
+    fn problem(&self, array: &str, problem: ArrayProblem) -> LoadError {
+        LoadError::Array { path: self.path.clone(), array: array.to_owned(), problem }
+    }
+}
+
+/// A graph with attributes in SparseGraph layout.
+pub(in crate::load) fn load_sparse_graph(path: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
+    let mut npz = NpzFile::open(path)?;
+    let adjacency = Csr::read(&mut npz, "adj")?;
+    let (nodes, columns) = adjacency.shape;
+    if nodes != columns {
+        let expected = "square".to_owned();
+        return Err(npz.problem("adj_shape", ArrayProblem::Shape { expected, found: vec![nodes, columns] }));
+    }
+    if nodes == 0 {
+        return Err(LoadError::NoNodes { path: path.to_owned() });
+    }
+    let weighted = adjacency.is_weighted(&npz)?;
+    let mut builder = GraphBuilder::new(nodes);
+    builder.extend(adjacency.links());
+    drop(adjacency);
+    let (graph, mut cleaned) = builder.build();
+    // A symmetric matrix states each link twice by nature; only where some are stated once is that a direction.
+    let directed = cleaned.reciprocal != graph.links();
+    if !directed {
+        cleaned.reciprocal = 0;
+    }
+    let notes = Notes { cleaned, directed, weighted, ..Notes::default() };
+    options.check(path, &graph, &notes)?;
+    let attributes = read_attributes(&mut npz)?;
+    if attributes.width() == 0 {
+        return Err(LoadError::NoAttributes { path: path.to_owned() });
+    }
+    if attributes.rows() != nodes {
+        let expected = format!("a row for each of {nodes} nodes");
+        let found = vec![attributes.rows(), attributes.width()];
+        return Err(npz.problem("attr_shape", ArrayProblem::Shape { expected, found }));
+    }
+    Ok(Dataset { name: name_of(path), graph, attributes, names: Names::Numbered(nodes), schema: None, notes })
+}
+
+/// Whether new nodes in a file are arrays and no table: by its first bytes, or else by its name.
+pub fn is_npz(path: &Path) -> bool {
+    let mut start = [0; 2];
+    let zip = File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"PK";
+    zip || path.extension().is_some_and(|ending| ending == "npz")
+}
+
+/// New nodes from the `attr_*` arrays of an `.npz` file; they must have `width` columns.
+pub fn load_new_npz(path: &Path, width: usize) -> Result<NewNodes, LoadError> {
+    let attributes = read_attributes(&mut NpzFile::open(path)?)?;
+    if attributes.width() != width {
+        return Err(LoadError::Width { path: path.to_owned(), expected: width, found: attributes.width() });
+    }
+    if attributes.rows() == 0 {
+        return Err(LoadError::NoNodes { path: path.to_owned() });
+    }
+    Ok(NewNodes { names: Names::Numbered(attributes.rows()), attributes, mismatches: Mismatches::default() })
+}
+
+/// Rows with sorted columns: repeated ones are summed, as scipy does, and zeros left out.
+fn read_attributes(npz: &mut NpzFile) -> Result<Attributes, LoadError> {
+    let csr = Csr::read(npz, "attr")?;
+    let given = csr.values.as_deref().ok_or_else(|| npz.problem("attr_data", ArrayProblem::Missing))?;
+    let not_finite = |entry: usize, value: f64| npz.problem("attr_data", ArrayProblem::NotFinite { entry, value });
+    let (mut offsets, mut columns, mut values) = (vec![0_u64], Vec::new(), Vec::new());
+    let mut row: Vec<(u32, usize)> = Vec::new();
+    for range in csr.offsets.windows(2).map(|pair| pair[0]..pair[1]) {
+        row.clear();
+        row.extend(range.map(|entry| (csr.columns[entry], entry)));
+        row.sort_unstable();
+        for same in row.chunk_by(|a, b| a.0 == b.0) {
+            let (column, entry) = same[0];
+            let sum: f64 = same.iter().map(|&(_, entry)| given[entry]).sum();
+            let value = sum as f32;
+            if !value.is_finite() {
+                return Err(not_finite(entry, sum));
+            }
+            if value != 0.0 {
+                columns.push(column);
+                values.push(value);
+            }
+        }
+        offsets.push(columns.len() as u64);
+    }
+    let names = AttributeNames::default();
+    Attributes::from_parts(csr.shape.1, offsets.into(), columns.into(), values.into(), names)
+        .map_err(|reason| npz.problem("attr_indices", ArrayProblem::Damaged { reason: reason.into() }))
+}
+
+/// A sparse matrix whose arrays fit together.
+struct Csr {
+    shape: (usize, usize),
+    offsets: Vec<usize>,
+    columns: Vec<u32>,
+    values: Option<Vec<f64>>,
+}
+
+impl Csr {
+    fn read(npz: &mut NpzFile, prefix: &str) -> Result<Self, LoadError> {
+        let name = |part: &str| format!("{prefix}_{part}");
+        let shape = read_shape(npz, &name("shape"))?;
+        let columns = read_columns(npz, &name("indices"), shape.1)?;
+        let offsets = read_offsets(npz, &name("indptr"), shape.0, columns.len())?;
+        let values = if npz.has(&name("data")) { Some(read_values(npz, &name("data"), columns.len())?) } else { None };
+        Ok(Csr { shape, offsets, columns, values })
+    }
+
+    fn is_weighted(&self, npz: &NpzFile) -> Result<bool, LoadError> {
+        let values = self.values.as_deref().unwrap_or_default();
+        if let Some(entry) = values.iter().position(|value| !value.is_finite()) {
+            return Err(npz.problem("adj_data", ArrayProblem::NotFinite { entry, value: values[entry] }));
+        }
+        Ok(values.iter().any(|&value| value != 0.0 && value != 1.0))
+    }
+
+    /// Every stored entry that is not zero, as (row, column).
+    fn links(&self) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
+        let is_link = |entry: usize| self.values.as_ref().is_none_or(|values| values[entry] != 0.0);
+        (0..self.shape.0).flat_map(move |row| {
+            let entries = self.offsets[row]..self.offsets[row + 1];
+            entries.filter(move |&entry| is_link(entry)).map(move |entry| (row as NodeId, self.columns[entry]))
+        })
+    }
+}
+
+fn read_shape(npz: &mut NpzFile, name: &str) -> Result<(usize, usize), LoadError> {
+    let (shape, lengths) = npz.integers(name)?;
+    let &[rows, columns] = lengths.as_slice() else {
+        return Err(npz.problem(name, ArrayProblem::Shape { expected: "[2]".into(), found: shape }));
+    };
+    check_range(npz, name, &lengths, u32::MAX.into())?;
+    Ok((rows as usize, columns as usize))
+}
+
+fn read_columns(npz: &mut NpzFile, name: &str, width: usize) -> Result<Vec<u32>, LoadError> {
+    let (_, columns) = npz.integers(name)?;
+    check_range(npz, name, &columns, width as i64 - 1)?;
+    Ok(columns.iter().map(|&column| column as u32).collect())
+}
+
+fn read_offsets(npz: &mut NpzFile, name: &str, rows: usize, entries: usize) -> Result<Vec<usize>, LoadError> {
+    let (shape, offsets) = npz.integers(name)?;
+    if offsets.len() != rows + 1 {
+        let expected = format!("[{}], one more than rows,", rows + 1);
+        return Err(npz.problem(name, ArrayProblem::Shape { expected, found: shape }));
+    }
+    check_range(npz, name, &offsets, entries as i64)?;
+    if let Some(entry) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
+        return Err(npz.problem(name, ArrayProblem::Falling { entry: entry + 1 }));
+    }
+    // Entries that no row claims would be lost silently.
+    check_exactly(npz, name, 0, offsets[0], 0)?;
+    check_exactly(npz, name, rows, offsets[rows], entries as i64)?;
+    Ok(offsets.iter().map(|&offset| offset as usize).collect())
+}
+
+fn read_values(npz: &mut NpzFile, name: &str, entries: usize) -> Result<Vec<f64>, LoadError> {
+    let (shape, values) = npz.floats(name)?;
+    if values.len() != entries {
+        let expected = format!("[{entries}], as many as columns,");
+        return Err(npz.problem(name, ArrayProblem::Shape { expected, found: shape }));
+    }
+    Ok(values)
+}
+
+fn check_range(npz: &NpzFile, name: &str, values: &[i64], limit: i64) -> Result<(), LoadError> {
+    match values.iter().position(|value| !(0..=limit).contains(value)) {
+        Some(entry) => Err(npz.problem(name, ArrayProblem::OutOfRange { entry, value: values[entry], limit })),
+        None => Ok(()),
+    }
+}
+
+fn check_exactly(npz: &NpzFile, name: &str, entry: usize, value: i64, expected: i64) -> Result<(), LoadError> {
+    if value == expected {
+        return Ok(());
+    }
+    Err(npz.problem(name, ArrayProblem::Unexpected { entry, value, expected }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::npy::npy_start;
+    use super::*;
+    use std::io::Write;
+
+    /// An archive of one-dimensional arrays of whole numbers.
+    struct Archive(Vec<(&'static str, Vec<i64>)>);
+
+    impl Archive {
+        /// Three nodes in a row, 0-1-2, with two attributes.
+        fn path_graph() -> Self {
+            Archive(vec![
+                ("adj_data", vec![1, 1, 1, 1]),
+                ("adj_indices", vec![1, 0, 2, 1]),
+                ("adj_indptr", vec![0, 1, 3, 4]),
+                ("adj_shape", vec![3, 3]),
+                ("attr_data", vec![1, 2, 3]),
+                ("attr_indices", vec![0, 1, 1]),
+                ("attr_indptr", vec![0, 2, 2, 3]),
+                ("attr_shape", vec![3, 2]),
+            ])
+        }
+
+        fn with(mut self, name: &'static str, values: &[i64]) -> Self {
+            self.0.retain(|array| array.0 != name);
+            self.0.push((name, values.to_vec()));
+            self
+        }
+
+        fn without(mut self, name: &str) -> Self {
+            self.0.retain(|array| array.0 != name);
+            self
+        }
+
+        fn load(&self, options: LoadOptions) -> Result<Dataset, LoadError> {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("graph.npz");
+            self.write(&path);
+            load_sparse_graph(&path, &options)
+        }
+
+        fn write(&self, path: &Path) {
+            let mut zip = zip::ZipWriter::new(File::create(path).unwrap());
+            for (name, values) in &self.0 {
+                zip.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).unwrap();
+                zip.write_all(&npy_start("<i8", &format!("({},)", values.len()))).unwrap();
+                values.iter().for_each(|value| zip.write_all(&value.to_le_bytes()).unwrap());
+            }
+            zip.finish().unwrap();
+        }
+    }
+
+    fn strict() -> LoadOptions {
+        LoadOptions { strict_input: true, ..LoadOptions::default() }
+    }
+
+    #[test]
+    fn a_plain_graph_is_loaded_without_notes() {
+        let dataset = Archive::path_graph().load(strict()).unwrap();
+        assert_eq!(dataset.graph.iter_links().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
+        assert_eq!(dataset.attributes.row(0), (&[0, 1][..], &[1.0, 2.0][..]));
+        assert_eq!(dataset.attributes.row(1).0.len(), 0);
+        assert_eq!((dataset.name.as_str(), dataset.names), ("graph", Names::Numbered(3)));
+        assert_eq!((dataset.notes, dataset.schema), (Notes::default(), None));
+    }
+
+    #[test]
+    fn every_entry_is_a_link_where_there_are_no_weights() {
+        let dataset = Archive::path_graph().without("adj_data").load(strict()).unwrap();
+        assert_eq!(dataset.graph.links(), 2);
+    }
+
+    #[test]
+    fn directions_and_weights_are_dropped_and_noted_or_refused() {
+        let check = |archive: Archive, directed: bool, weighted: bool| {
+            let notes = archive.load(LoadOptions::default()).unwrap().notes;
+            assert_eq!((notes.directed, notes.weighted), (directed, weighted));
+            archive.load(strict()).unwrap_err()
+        };
+        let one_way = Archive::path_graph().with("adj_data", &[1, 1, 1, 0]);
+        assert!(matches!(check(one_way, true, false), LoadError::Directed { one_way: 1, links: 2, .. }));
+        let weights = Archive::path_graph().with("adj_data", &[3, 3, 1, 1]);
+        assert!(matches!(check(weights, false, true), LoadError::Weighted { .. }));
+    }
+
+    #[test]
+    fn arrays_that_do_not_fit_are_named() {
+        let check = |archive: Archive, expected: &str| {
+            let error = archive.load(LoadOptions::default()).unwrap_err().to_string();
+            assert!(error.ends_with(expected), "{error}");
+        };
+        let graph = Archive::path_graph;
+        check(graph().without("adj_indptr"), "array `adj_indptr`: it is missing");
+        check(graph().without("attr_data"), "array `attr_data`: it is missing");
+        check(graph().with("adj_shape", &[3]), "array `adj_shape`: its shape is [1], where [2] is expected");
+        check(graph().with("adj_shape", &[3, 4]), "array `adj_shape`: its shape is [3, 4], where square is expected");
+        check(graph().with("adj_shape", &[-1, 3]), "`adj_shape`: entry 0 is -1, which is not from 0 to 4294967295");
+        check(graph().with("adj_shape", &[4, 4]), "its shape is [4], where [5], one more than rows, is expected");
+        check(graph().with("adj_indices", &[1, 0, 3, 1]), "`adj_indices`: entry 2 is 3, which is not from 0 to 2");
+        check(graph().with("adj_indptr", &[0, 3, 1, 4]), "so a row would have fewer than no entries");
+        check(graph().with("adj_indptr", &[0, 1, 3, 3]), "`adj_indptr`: entry 3 is 3, where 4 is expected");
+        check(graph().with("adj_data", &[1]), "its shape is [1], where [4], as many as columns, is expected");
+        check(graph().with("adj_data", &[0; 4]), "has no link between two different nodes");
+        check(graph().with("attr_shape", &[2, 2]), "its shape is [4], where [3], one more than rows, is expected");
+        let bare = graph().with("attr_shape", &[3, 0]).with("attr_indptr", &[0; 4]).with("attr_indices", &[]);
+        check(bare.with("attr_data", &[]), "has no column that makes an attribute");
+        let empty = graph().with("adj_shape", &[0, 0]).with("adj_indptr", &[0]).with("adj_indices", &[]);
+        check(empty.with("adj_data", &[]), "has no node");
+        let fewer = graph().with("attr_shape", &[2, 2]).with("attr_indptr", &[0, 1, 3]);
+        check(fewer, "`attr_shape`: its shape is [2, 2], where a row for each of 3 nodes is expected");
+    }
+
+    #[test]
+    fn new_nodes_need_attributes_of_the_same_width_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.npz");
+        let mut archive = Archive::path_graph();
+        archive.0.retain(|array| array.0.starts_with("attr_"));
+        archive.write(&path);
+        let new = load_new_npz(&path, 2).unwrap();
+        assert_eq!((new.names, new.attributes.rows(), new.mismatches.unknown_values), (Names::Numbered(3), 3, 0));
+        assert!(matches!(load_new_npz(&path, 5), Err(LoadError::Width { expected: 5, found: 2, .. })));
+    }
+
+    #[test]
+    fn any_archive_of_numbers_can_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("split.npz");
+        Archive(vec![("train_pos", vec![4, 5, 6]), ("hidden", vec![])]).write(&path);
+        let mut npz = NpzFile::open(&path).unwrap();
+        assert_eq!(npz.names(), ["hidden", "train_pos"]);
+        assert_eq!(npz.integers("train_pos").unwrap(), (vec![3], vec![4, 5, 6]));
+        assert_eq!(npz.floats("hidden").unwrap(), (vec![0], vec![]));
+        let missing = npz.integers("test_pos").unwrap_err();
+        assert!(matches!(missing, LoadError::Array { problem: ArrayProblem::Missing, .. }));
+        assert_eq!(missing.hint(), None);
+    }
+
+    #[test]
+    fn what_is_no_archive_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("not.npz");
+        assert!(matches!(NpzFile::open(&path), Err(LoadError::NotFound { .. })));
+        std::fs::write(&path, b"PK\x03\x04 and nothing more").unwrap();
+        assert!(matches!(NpzFile::open(&path), Err(LoadError::Archive { .. })));
+    }
+}

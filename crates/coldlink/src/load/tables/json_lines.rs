@@ -1,0 +1,198 @@
+//! JSON lines: an object on each line, whose values become the cells of a table.
+//!
+//! A text is a cell as it stands, a number and `true` or `false` as JSON writes them, `null` and a missing key are an empty
+//! cell, and a list stays as JSON writes it.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::BufRead;
+use std::path::Path;
+
+use csv::StringRecord;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+
+use crate::load::error::{LineProblem, LoadError, TableProblem, read_error};
+
+/// Different keys that a file may have. Each of them is a column of all rows, so a few lines could ask for a lot of memory.
+const MOST_KEYS: usize = 1_000;
+
+/// The lines of a file, as rows of cells.
+pub(in crate::load) struct JsonLines {
+    text: Box<dyn BufRead>,
+    /// The place of each key in a row.
+    places: HashMap<String, usize>,
+    cells: Vec<String>,
+    bytes: Vec<u8>,
+    line: u64,
+}
+
+impl JsonLines {
+    /// All keys, in the order in which they are met: a look through the whole file.
+    pub fn header(path: &Path, text: Box<dyn BufRead>) -> Result<Vec<String>, LoadError> {
+        let mut lines = JsonLines::new(text, &[]);
+        let mut header: Vec<String> = Vec::new();
+        while let Some(object) = lines.object(path)? {
+            for (key, _) in object.0 {
+                if !lines.places.contains_key(&key) {
+                    lines.places.insert(key.clone(), header.len());
+                    header.push(key);
+                }
+            }
+            if header.len() > MOST_KEYS {
+                return Err(lines.problem(path, LineProblem::TooManyKeys { most: MOST_KEYS }));
+            }
+        }
+        if header.is_empty() {
+            return Err(LoadError::Table { path: path.to_owned(), problem: TableProblem::Empty });
+        }
+        Ok(header)
+    }
+
+    /// Rows with the cells of `header`, in its order.
+    pub fn new(text: Box<dyn BufRead>, header: &[String]) -> Self {
+        let places = header.iter().cloned().zip(0..).collect();
+        JsonLines { text, places, cells: vec![String::new(); header.len()], bytes: Vec::new(), line: 0 }
+    }
+
+    /// Fills a record with the next row and tells its line.
+    pub fn read(&mut self, path: &Path, record: &mut StringRecord) -> Result<Option<u64>, LoadError> {
+        let Some(object) = self.object(path)? else { return Ok(None) };
+        self.cells.iter_mut().for_each(String::clear);
+        for (key, value) in object.0 {
+            // A key that the look at the header has not met: the file has changed since.
+            let Some(&place) = self.places.get(&key) else { continue };
+            if !write_cell(&value, &mut self.cells[place]) {
+                return Err(self.problem(path, LineProblem::Nested { column: key }));
+            }
+        }
+        record.clear();
+        self.cells.iter().for_each(|cell| record.push_field(cell.trim()));
+        Ok(Some(self.line))
+    }
+
+    /// The next object; empty lines are passed over.
+    fn object(&mut self, path: &Path) -> Result<Option<Object>, LoadError> {
+        loop {
+            self.bytes.clear();
+            let read = self.text.read_until(b'\n', &mut self.bytes).map_err(|source| read_error(path, source))?;
+            if read == 0 {
+                return Ok(None);
+            }
+            self.line += 1;
+            let Ok(text) = std::str::from_utf8(&self.bytes) else {
+                return Err(self.problem(path, LineProblem::NotUtf8));
+            };
+            let text = text.trim_start_matches('\u{feff}').trim();
+            if text.is_empty() {
+                continue;
+            }
+            let object = serde_json::from_str::<Object>(text);
+            return object
+                .map(Some)
+                .map_err(|error| self.problem(path, LineProblem::NotJson { reason: error.to_string() }));
+        }
+    }
+
+    fn problem(&self, path: &Path, problem: LineProblem) -> LoadError {
+        LoadError::Line { path: path.to_owned(), line: self.line, problem }
+    }
+}
+
+/// Adds a value to a cell; refuses what has no place in one.
+fn write_cell(value: &Value, cell: &mut String) -> bool {
+    match value {
+        Value::Null => {}
+        Value::Bool(flag) => cell.push_str(if *flag { "true" } else { "false" }),
+        Value::Number(number) => cell.push_str(&number.to_string()),
+        Value::String(text) => cell.push_str(text),
+        Value::Object(_) => return false,
+        Value::Array(values) if values.iter().any(|value| value.is_array() || value.is_object()) => return false,
+        Value::Array(_) => cell.push_str(&value.to_string()),
+    }
+    true
+}
+
+/// An object's entries in their order.
+struct Object(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Object;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object with a key for each column")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Object(entries))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::Rows;
+    use super::*;
+
+    /// A header, and each row with its line.
+    type Read = (Vec<String>, Vec<(u64, Vec<String>)>);
+
+    fn rows(name: &str, bytes: &[u8]) -> Result<Read, LoadError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let mut rows = Rows::open(&path)?;
+        let mut all = Vec::new();
+        while let Some((line, record)) = rows.next()? {
+            all.push((line, record.iter().map(str::to_owned).collect()));
+        }
+        Ok((rows.header().to_vec(), all))
+    }
+
+    const LINES: &str = "{\"id\": \"a\", \"year\": 1999, \"tags\": [\"x\", 2, null, true]}\n\n{\"new\": 1.5e3, \"id\": \" b \", \"year\": null}\n";
+
+    #[test]
+    fn objects_become_rows_with_a_cell_for_every_key() {
+        let (header, rows) = rows("nodes.jsonl", LINES.as_bytes()).unwrap();
+        assert_eq!(header, ["id", "year", "tags", "new"]);
+        assert_eq!(rows[0], (1, ["a", "1999", "[\"x\",2,null,true]", ""].map(str::to_owned).to_vec()));
+        assert_eq!(rows[1], (3, ["b", "", "", "1500.0"].map(str::to_owned).to_vec()));
+    }
+
+    #[test]
+    fn packed_files_and_unnamed_ones_are_recognised() {
+        let packed = zstd::encode_all(LINES.as_bytes(), 3).unwrap();
+        assert_eq!(rows("nodes.jsonl.zst", &packed).unwrap().1.len(), 2);
+        assert_eq!(rows("nodes", LINES.as_bytes()).unwrap().1.len(), 2);
+        let packed = zstd::encode_all(&b"id,x\na,1\n"[..], 3).unwrap();
+        assert_eq!(rows("nodes.csv.zst", &packed).unwrap().0, ["id", "x"]);
+        assert!(matches!(rows("nodes.csv.zst", &packed[..packed.len() - 2]), Err(LoadError::Read { .. })));
+    }
+
+    #[test]
+    fn what_is_no_row_is_an_error_with_its_line() {
+        let check = |text: &[u8], expected: &str| {
+            let error = rows("nodes.jsonl", text).unwrap_err();
+            assert!(error.to_string().contains(expected), "{error}");
+            assert!(error.hint().is_some(), "{error}");
+        };
+        check(b"{\"id\": 1}\n[1, 2]\n", "line 2: this is no JSON object");
+        check(b"{\"id\": 1}\n{\"id\": \n", "line 2: ");
+        check(b"{\"id\": 1, \"at\": {\"x\": 1}}\n", "line 1: column `at`");
+        check(b"{\"id\": 1, \"at\": [[1]]}\n", "line 1: column `at`");
+        let many: String = (0..1001).map(|key| format!("{{\"k{key}\": 1}}\n")).collect();
+        check(many.as_bytes(), "line 1001: more than 1000 different keys");
+        check(b"\xff\n", "line 1: the text is not UTF-8");
+        check(b"", "the file is empty");
+        check(b"{}\n", "the file is empty");
+    }
+}

@@ -1,0 +1,569 @@
+//! A graph as two tables, one of links and one of nodes; and new nodes as a table.
+
+mod json_lines;
+mod nodes;
+mod pairs;
+mod parquet;
+mod rows;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nodes::{NamesOfRows, NodeTable, read_new};
+use rows::{Rows, endings};
+
+use super::error::{LineProblem, LoadError, TableProblem};
+use super::{LoadOptions, UnknownNodes, name_of};
+use crate::columns::{EdgeColumns, Schema};
+use crate::dataset::{Dataset, NewNodes, Notes};
+use crate::graph::{GraphBuilder, Names, NodeId};
+
+pub use pairs::{load_excluded, load_pairs};
+pub(in crate::load) use rows::is_table;
+
+/// Headers of the two columns that make a link; other tables have it in their first two.
+const ENDS: [(&str, &str); 4] = [("source", "target"), ("from", "to"), ("src", "dst"), ("src", "dest")];
+
+/// Headers of a column of weights.
+const WEIGHTS: [&str; 3] = ["weight", "weights", "w"];
+
+/// Loads a graph from a table of links and a table of nodes.
+///
+/// Links are taken as directed, and their direction dropped, when some but not all stand there in both directions.
+/// A weight of 0 is no link; other weights are dropped.
+pub fn load_tables(edges: &Path, nodes: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
+    let table = NodeTable::read(&|| Rows::open(nodes), &options.columns, options.strict_input)?;
+    assemble(table, edges, Rows::open(edges)?, options)
+}
+
+/// Loads a graph from both tables as JSON lines in memory.
+pub fn load_json_lines(nodes: Vec<u8>, edges: Vec<u8>, options: &LoadOptions) -> Result<Dataset, LoadError> {
+    let (nodes, edges): (Arc<[u8]>, Arc<[u8]>) = (nodes.into(), edges.into());
+    let open = || Rows::of_json_lines("nodes", Arc::clone(&nodes));
+    let table = NodeTable::read(&open, &options.columns, options.strict_input)?;
+    let rows = Rows::of_json_lines("edges", edges)?;
+    assemble(table, Path::new("edges"), rows, options)
+}
+
+fn assemble(table: NodeTable, edges: &Path, links: Rows, options: &LoadOptions) -> Result<Dataset, LoadError> {
+    let ends = Ends { file_name: &table.file_name, numbers: table.index()? };
+    let mut links = Links::read(links, &ends, options)?;
+    let mut builder = GraphBuilder::new(ends.numbers.len());
+    builder.extend(links.pairs.drain(..));
+    let (graph, cleaned) = builder.build();
+    let notes = Notes {
+        cleaned,
+        directed: cleaned.reciprocal != 0 && cleaned.reciprocal != graph.links(),
+        weighted: links.weighted,
+        unknown_ends: links.unknown_ends,
+        ignored_columns: table.schema.ignored(),
+        cells: table.mismatches.notes(),
+    };
+    options.check(edges, &graph, &notes)?;
+    if table.attributes.width() == 0 {
+        return Err(LoadError::NoAttributes { path: table.path });
+    }
+    let NodeTable { names, attributes, schema, .. } = table;
+    Ok(Dataset { name: name_of(edges), graph, attributes, names: Names::Texts(names), schema: Some(schema), notes })
+}
+
+/// Loads the two tables of a folder.
+pub(super) fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
+    let edges = find_table(folder, "edges")?;
+    let nodes = find_table(folder, "nodes")?;
+    let dataset = load_tables(&edges, &nodes, options)?;
+    Ok(Dataset { name: name_of(folder), ..dataset })
+}
+
+fn find_table(folder: &Path, table: &'static str) -> Result<PathBuf, LoadError> {
+    let mut found = endings().map(|ending| format!("{table}{ending}")).filter(|name| folder.join(name).is_file());
+    let folder = folder.to_owned();
+    match (found.next(), found.next()) {
+        (Some(first), Some(second)) => Err(LoadError::TwoTables { folder, first, second }),
+        (Some(first), None) => Ok(folder.join(first)),
+        (None, _) => Err(LoadError::NoTable { folder, table }),
+    }
+}
+
+/// Loads new nodes from a table, with the attributes that `schema` gives. What is not expected is counted, or refused where input
+/// is to be strict.
+pub fn load_new(path: &Path, schema: &Schema, strict: bool) -> Result<NewNodes, LoadError> {
+    read_new(Rows::open(path)?, schema, NamesOfRows::Given, strict)
+}
+
+/// New nodes from JSON lines in memory, as [`load_new`] reads them from a file. A row without a name is called by its place, from
+/// `new 1` on.
+pub fn new_from_json_lines(lines: Vec<u8>, schema: &Schema, strict: bool) -> Result<NewNodes, LoadError> {
+    read_new(Rows::of_json_lines("new nodes", lines.into())?, schema, NamesOfRows::Optional, strict)
+}
+
+/// What an edge table says.
+#[derive(Default)]
+struct Links {
+    pairs: Vec<(NodeId, NodeId)>,
+    weighted: bool,
+    unknown_ends: usize,
+}
+
+impl Links {
+    fn read(mut rows: Rows, nodes: &Ends, options: &LoadOptions) -> Result<Self, LoadError> {
+        let columns = match &options.columns.edges {
+            Some(given) => LinkColumns::given(&rows, given)?,
+            None => LinkColumns::find(&rows, nodes)?,
+        };
+        let mut links = Links::default();
+        while let Some((line, row)) = rows.next()? {
+            let added = links.add(&columns, row, nodes, options.unknown_nodes);
+            added.map_err(|problem| rows.line_problem(line, problem))?;
+        }
+        Ok(links)
+    }
+
+    fn add(
+        &mut self,
+        columns: &LinkColumns,
+        row: &csv::StringRecord,
+        nodes: &Ends,
+        unknown_nodes: UnknownNodes,
+    ) -> Result<(), LineProblem> {
+        let weight = columns.weight(row)?;
+        match (nodes.find(row, &columns.source), nodes.find(row, &columns.target)) {
+            (Ok(source), Ok(target)) => self.pairs.extend((weight != 0.0).then_some((source, target))),
+            _ if unknown_nodes == UnknownNodes::Drop => self.unknown_ends += 1,
+            (Err(problem), _) | (_, Err(problem)) => return Err(problem),
+        }
+        self.weighted |= weight != 0.0 && weight != 1.0;
+        Ok(())
+    }
+}
+
+/// The nodes that links may join.
+struct Ends<'a> {
+    file_name: &'a str,
+    numbers: HashMap<&'a str, NodeId>,
+}
+
+impl Ends<'_> {
+    fn find(&self, row: &csv::StringRecord, column: &Column) -> Result<NodeId, LineProblem> {
+        let name = &row[column.index];
+        self.numbers.get(name).copied().ok_or_else(|| match name {
+            "" => LineProblem::NoName { column: column.name.clone() },
+            _ => LineProblem::UnknownNode { name: name.to_owned(), nodes: self.file_name.to_owned() },
+        })
+    }
+}
+
+/// Where an edge table has what.
+struct LinkColumns {
+    source: Column,
+    target: Column,
+    weight: Option<Column>,
+}
+
+struct Column {
+    index: usize,
+    name: String,
+}
+
+impl LinkColumns {
+    fn given(rows: &Rows, given: &EdgeColumns) -> Result<Self, LoadError> {
+        let weight = given.weight.as_ref().map(|name| rows.find(name)).transpose()?;
+        Ok(LinkColumns::at(rows.header(), rows.find(&given.source)?, rows.find(&given.target)?, weight))
+    }
+
+    /// Weights are in a column that is called so, unless it is said.
+    fn at(header: &[String], source: usize, target: usize, weight: Option<usize>) -> Self {
+        let named = |name: &&str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
+        let found = || WEIGHTS.iter().find_map(named).filter(|&weight| weight != source && weight != target);
+        let column = |index: usize| Column { index, name: header[index].clone() };
+        LinkColumns { source: column(source), target: column(target), weight: weight.or_else(found).map(column) }
+    }
+
+    fn find(rows: &Rows, nodes: &Ends) -> Result<Self, LoadError> {
+        let header = rows.header();
+        if header.len() < 2 {
+            return Err(rows.problem(TableProblem::TooFewColumns { columns: header.len() }));
+        }
+        let named = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
+        let pair = ENDS.iter().find_map(|(source, target)| named(source).zip(named(target)));
+        let (source, target) = pair.unwrap_or((0, 1));
+        if pair.is_none() && [source, target].iter().all(|&end| nodes.numbers.contains_key(header[end].as_str())) {
+            return Err(rows.problem(TableProblem::NoHeader { cell: header[0].clone() }));
+        }
+        Ok(LinkColumns::at(header, source, target, None))
+    }
+
+    /// A weight that is not given is 1.
+    fn weight(&self, row: &csv::StringRecord) -> Result<f64, LineProblem> {
+        let Some((cell, column)) = self.weight.as_ref().map(|weight| (&row[weight.index], &weight.name)) else {
+            return Ok(1.0);
+        };
+        if cell.is_empty() {
+            return Ok(1.0);
+        }
+        let named = || (column.clone(), cell.to_owned());
+        let weight: f64 = cell.parse().map_err(|_| LineProblem::not_a_number(named()))?;
+        weight.is_finite().then_some(weight).ok_or_else(|| LineProblem::not_finite(named()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::CellProblem;
+    use std::io::Write;
+
+    use crate::graph::Attributes;
+    use crate::load::load;
+
+    const NODES: &str = "id,year,words\np1,1999,graph|link\np2,,node\np3,2001,\"link, new | node\"\n";
+    const EDGES: &str = "source,target\np1,p2\np3,p1\n";
+
+    fn load_texts(edges: &[u8], nodes: &[u8], options: LoadOptions) -> Result<Dataset, LoadError> {
+        let folder = tempfile::tempdir().unwrap();
+        let papers = folder.path().join("papers");
+        std::fs::create_dir(&papers).unwrap();
+        std::fs::write(papers.join("edges.csv"), edges).unwrap();
+        std::fs::write(papers.join("nodes.csv"), nodes).unwrap();
+        load(&papers, &options)
+    }
+
+    fn load_plain(edges: &str, nodes: &str) -> Result<Dataset, LoadError> {
+        load_texts(edges.as_bytes(), nodes.as_bytes(), LoadOptions::default())
+    }
+
+    #[test]
+    fn names_links_and_attributes_come_from_two_tables() {
+        let dataset = load_plain(EDGES, NODES).unwrap();
+        assert_eq!(dataset.name, "papers");
+        assert_eq!(dataset.names, Names::from_texts(["p1", "p2", "p3"]));
+        assert_eq!(dataset.graph.iter_links().collect::<Vec<_>>(), [(0, 1), (0, 2)]);
+        let words = ["words=graph", "words=link", "words=link, new", "words=node", "words=(other)"];
+        assert_eq!(dataset.attributes.names().0, [&["year", "year is missing"][..], &words].concat());
+        assert_eq!(dataset.attributes.row(0), (&[0, 2, 3][..], &[1999.0, 1.0, 1.0][..]));
+        assert_eq!(dataset.attributes.row(1), (&[1, 5][..], &[1.0, 1.0][..]));
+        assert_eq!(dataset.attributes.row(2), (&[0, 4, 5][..], &[2001.0, 1.0, 1.0][..]));
+        assert_eq!(dataset.notes, Notes::default());
+    }
+
+    #[test]
+    fn more_attributes_than_are_of_use_are_refused_before_there_is_room_for_them() {
+        let names: Vec<String> = (0..80).map(|column| format!("c{column}")).collect();
+        let nodes = format!("id,{}\np1{}\n", names.join(","), ",word".repeat(80));
+        let columns: Vec<String> = names
+            .iter()
+            .map(|name| format!("{name} = {{ kind = \"text\", hashed = true, buckets = 4194304 }}\n"))
+            .collect();
+        let columns = toml::from_str(&format!("[columns]\n{}", columns.concat())).unwrap();
+        let error = load_texts(b"source,target\n", nodes.as_bytes(), LoadOptions { columns, ..LoadOptions::default() });
+        let problem = LineProblem::Cell(CellProblem::TooManyAttributes { most: 1 << 26 });
+        assert!(matches!(error, Err(LoadError::Line { line: 2, problem: found, .. }) if found == problem));
+    }
+
+    #[test]
+    fn links_are_in_named_columns_or_the_first_two() {
+        let check = |edges: &str| {
+            let dataset = load_plain(edges, NODES).unwrap();
+            assert_eq!(dataset.graph.iter_links().collect::<Vec<_>>(), [(0, 1), (0, 2)], "{edges}");
+        };
+        check("From,To\np1,p2\np3,p1\n");
+        check("kind,dst,src\ncites,p2,p1\ncites,p1,p3\n");
+        check("a,b,c\np1,p2,x\np3,p1,\n");
+        check("\u{feff}source , target\r\n p1, p2\r\n\r\np3,p1");
+    }
+
+    #[test]
+    fn links_are_in_the_columns_that_are_said() {
+        let said = |text: &str| LoadOptions { columns: toml::from_str(text).unwrap(), ..LoadOptions::default() };
+        let edges = b"when,target,buyer,product,weight,size\n1,x,p1,p2,1,0\n2,y,p3,p1,1,1\n3,y,p3,p2,0,0\n";
+        let options = said("[edges]\nsource = \"buyer\"\ntarget = \"product\"\n");
+        let dataset = load_texts(edges, NODES.as_bytes(), options).unwrap();
+        assert_eq!(dataset.graph.iter_links().collect::<Vec<_>>(), [(0, 1), (0, 2)]);
+        let options = said("[edges]\nsource = \"buyer\"\ntarget = \"product\"\nweight = \"size\"\n");
+        assert_eq!(
+            load_texts(edges, NODES.as_bytes(), options).unwrap().graph.iter_links().collect::<Vec<_>>(),
+            [(0, 2)]
+        );
+        let options = said("[edges]\nsource = \"buyer\"\ntarget = \"item\"\n");
+        let error = load_texts(edges, NODES.as_bytes(), options).unwrap_err();
+        assert!(error.to_string().contains("`item`") && error.hint().is_some(), "{error}");
+    }
+
+    #[test]
+    fn a_nameless_first_column_names_nodes_or_says_nothing() {
+        let dataset = load_plain(",source,target\n0,p1,p2\n", ",year\np1,1999\np2,2000\n").unwrap();
+        assert_eq!((dataset.names.get(1), dataset.attributes.width()), ("p2".into(), 2));
+        let dataset = load_plain(",source,target\n0,p1,p2\n", ",id,year\n0,p1,1999\n1,p2,2000\n").unwrap();
+        assert_eq!((dataset.names.get(1), dataset.attributes.width()), ("p2".into(), 2));
+        assert_eq!(dataset.notes, Notes::default());
+    }
+
+    #[test]
+    fn some_links_in_both_directions_mean_that_links_have_one() {
+        let check =
+            |edges: &str, directed: bool| assert_eq!(load_plain(edges, NODES).unwrap().notes.directed, directed);
+        check("source,target\np1,p2\np3,p1\n", false);
+        check("source,target\np1,p2\np2,p1\n", false);
+        check("source,target\np1,p2\np2,p1\np1,p3\n", true);
+    }
+
+    #[test]
+    fn weights_are_noted_and_zero_is_no_link() {
+        let dataset = load_plain("source,target,weight\np1,p2,0.5\np1,p3,0\np2,p3,\n", NODES).unwrap();
+        assert_eq!(dataset.graph.iter_links().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
+        assert!(dataset.notes.weighted);
+        assert!(!load_plain("source,target,weight\np1,p2,1\n", NODES).unwrap().notes.weighted);
+    }
+
+    #[test]
+    fn links_of_unknown_nodes_are_dropped_when_asked_for() {
+        let drop = LoadOptions { unknown_nodes: UnknownNodes::Drop, ..LoadOptions::default() };
+        let dataset = load_texts(b"source,target\np1,p9\np1,p2\n", NODES.as_bytes(), drop).unwrap();
+        assert_eq!((dataset.graph.links(), dataset.notes.unknown_ends), (1, 1));
+    }
+
+    #[test]
+    fn strict_input_refuses_directions_and_weights() {
+        let strict = LoadOptions { strict_input: true, ..LoadOptions::default() };
+        let check = |edges: &str| load_texts(edges.as_bytes(), NODES.as_bytes(), strict.clone()).unwrap_err();
+        let one_way = check("source,target\np1,p2\np2,p1\np1,p3\n");
+        assert!(matches!(one_way, LoadError::Directed { one_way: 1, links: 2, .. }));
+        assert!(matches!(check("source,target,w\np1,p2,3\n"), LoadError::Weighted { .. }));
+    }
+
+    #[test]
+    fn an_error_names_the_file_the_line_and_what_is_wrong() {
+        let check = |edges: &str, nodes: &str, expected: &str| {
+            let error = load_plain(edges, nodes).unwrap_err();
+            assert!(error.to_string().ends_with(expected), "{error}");
+            assert!(error.hint().is_some(), "{error}");
+        };
+        check(
+            "source,target\np1,p2\np4,p1\n",
+            NODES,
+            "edges.csv` line 3: node `p4` has a link but no row in `nodes.csv`",
+        );
+        check(
+            "source,target\np1,\n",
+            NODES,
+            "edges.csv` line 2: column `target` is empty, where a node's name belongs",
+        );
+        check("source,target\np1,p2,p3\n", NODES, "edges.csv` line 2: 3 cells, where the header has 2");
+        check("source,target,weight\np1,p2,x\n", NODES, "line 2: column `weight` is numeric, and `x` is no number");
+        check(
+            "source,target,weight\np1,p2,inf\n",
+            NODES,
+            "column `weight` is numeric, and `inf` is not finite in 32 bits",
+        );
+        check("source\np1\n", NODES, "edges.csv`: a link needs two columns, and there is 1");
+        check("p1,p2\np3,p1\n", NODES, "edges.csv`: the first line is no header: `p1` is a value");
+        check("1,2\n2,3\n", "id\n1\n2\n3\n", "edges.csv`: the first line is no header: `1` is a value");
+        check("", NODES, "edges.csv`: the file is empty");
+        check("source,target\n", NODES, "edges.csv` has no link between two different nodes");
+        check("source,target\np1,p1\n", NODES, "edges.csv` has no link between two different nodes");
+        check(EDGES, "", "nodes.csv`: the file is empty");
+        check(EDGES, "id,x\n", "nodes.csv` has no node");
+        check(EDGES, "id\np1\np2\np3\n", "nodes.csv` has no column that makes an attribute");
+        check(EDGES, "id,x\np1,1\np2,2\np1,3\n", "nodes.csv` line 4: node `p1` has a row already, in line 2");
+        check(EDGES, "id,x\np1,1\n,2\n", "nodes.csv` line 3: column `id` is empty, where a node's name belongs");
+        check(EDGES, "id,x,x\np1,1,2\n", "nodes.csv`: column `x` stands twice in the header");
+    }
+
+    #[test]
+    fn cells_that_cannot_be_read_are_told_or_refused() {
+        let nodes = "id,x\np1,1\np2,1e300\np3,n/a\n";
+        let dataset = load_plain(EDGES, nodes).unwrap();
+        assert_eq!(dataset.attributes.row(1), (&[1][..], &[1.0][..]));
+        let told =
+            "1 cell read as empty, first in line 3: column `x` is of kind numeric, and `1e300` cannot be read as that";
+        assert_eq!(dataset.notes.cells, [told]);
+        let strict = LoadOptions { strict_input: true, ..LoadOptions::default() };
+        let refused = load_texts(EDGES.as_bytes(), nodes.as_bytes(), strict).unwrap_err();
+        assert!(
+            matches!(
+                refused,
+                LoadError::Line { line: 3, problem: LineProblem::Cell(CellProblem::Unreadable { .. }), .. }
+            ),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn a_column_is_of_the_kind_that_is_given() {
+        let given =
+            toml::from_str("id = \"id\"\n[columns]\nyear.kind = \"categorical\"\nwords.kind = \"ignore\"\n").unwrap();
+        let options = LoadOptions { columns: given, ..LoadOptions::default() };
+        let dataset = load_texts(EDGES.as_bytes(), NODES.as_bytes(), options.clone()).unwrap();
+        assert_eq!(dataset.attributes.names().0, ["year=1999", "year=2001", "year=(other)"]);
+        assert_eq!(dataset.notes.ignored_columns, ["words"]);
+        let missing = load_texts(EDGES.as_bytes(), b"id,year\np1,1\n", options).unwrap_err();
+        assert!(missing.to_string().ends_with("nodes.csv`: there is no column `words`"), "{missing}");
+    }
+
+    #[test]
+    fn many_values_are_hashed_whether_they_were_met_before_the_limit_or_after() {
+        let rows: String = (0..40).map(|row| format!("n{row},v{}|v{}\n", row % 10, row % 7)).collect();
+        let given = "[columns]\nwords = { kind = \"multi-valued\", limit = 4, buckets = 8 }\n";
+        let options = LoadOptions { columns: toml::from_str(given).unwrap(), ..LoadOptions::default() };
+        let edges = "source,target\nn0,n1\n";
+        let dataset = load_texts(edges.as_bytes(), format!("id,words\n{rows}").as_bytes(), options).unwrap();
+        assert_eq!(dataset.attributes.names().0[3], "words#3");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.csv");
+        std::fs::write(&path, format!("id,words\n{rows}")).unwrap();
+        let new = load_new(&path, dataset.schema.as_ref().unwrap(), true).unwrap();
+        for row in 0..40 {
+            assert_eq!(new.attributes.row(row), dataset.attributes.row(row));
+        }
+    }
+
+    #[test]
+    fn text_that_is_not_utf8_is_an_error_with_its_line() {
+        let error = load_texts(EDGES.as_bytes(), b"id,x\np1,a\np2,\xff\n", LoadOptions::default()).unwrap_err();
+        assert!(matches!(error, LoadError::Line { line: 3, problem: LineProblem::NotUtf8, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_folder_needs_each_table_once_and_a_table_needs_the_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        let check = |path: &Path| load(path, &LoadOptions::default()).unwrap_err();
+        write("edges.csv", EDGES);
+        assert!(matches!(check(folder.path()), LoadError::NoTable { table: "nodes", .. }));
+        assert!(matches!(check(&folder.path().join("edges.csv")), LoadError::OneTable { .. }));
+        assert!(matches!(check(&folder.path().join("links.csv")), LoadError::NotFound { .. }));
+        write("nodes.csv", NODES);
+        write("nodes.tsv", NODES);
+        assert!(matches!(check(folder.path()), LoadError::TwoTables { .. }));
+        write("readme.md", "# papers");
+        assert!(matches!(check(&folder.path().join("readme.md")), LoadError::UnknownFormat { .. }));
+    }
+
+    #[test]
+    fn tables_may_be_zipped_and_separated_by_tabs() {
+        let folder = tempfile::tempdir().unwrap();
+        let edges = folder.path().join("edges.tsv.gz");
+        let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        zipped.write_all(EDGES.replace(',', "\t").as_bytes()).unwrap();
+        let zipped = zipped.finish().unwrap();
+        std::fs::write(&edges, &zipped).unwrap();
+        std::fs::write(folder.path().join("nodes.csv"), NODES).unwrap();
+        assert_eq!(load(folder.path(), &LoadOptions::default()).unwrap().graph.links(), 2);
+        std::fs::write(&edges, &zipped[..zipped.len() - 9]).unwrap();
+        assert!(matches!(load(folder.path(), &LoadOptions::default()), Err(LoadError::Read { .. })));
+    }
+
+    #[test]
+    fn new_rows_become_the_same_attributes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.csv");
+        let schema = load_plain(EDGES, NODES).unwrap().schema.unwrap();
+        let check = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            load_new(&path, &schema, false)
+        };
+        let new = check("extra,words,id,year\n9,node|graph|novel,p7,2003\n9,,p8,\n").unwrap();
+        assert_eq!(new.names, Names::from_texts(["p7", "p8"]));
+        assert_eq!(new.attributes.row(0), (&[0, 2, 5, 6][..], &[2003.0, 1.0, 1.0, 1.0][..]), "`novel` is another");
+        assert_eq!((new.attributes.row(1).0, new.attributes.width()), (&[1][..], 7));
+        assert_eq!((new.mismatches.unknown_values, new.mismatches.extra_columns), (1, vec!["extra".to_owned()]));
+        let missing = check("id,words\np7,node\n").unwrap();
+        assert_eq!(missing.mismatches.missing_columns, ["year"]);
+        assert_eq!(missing.attributes.row(0).0, [1, 5], "as if its cells were empty");
+        let text = check("id,words,year\np7,node,soon\n").unwrap();
+        assert_eq!((text.mismatches.unreadable, text.attributes.row(0).0), (1, &[1, 5][..]));
+        assert!(matches!(check("id,words,year\n"), Err(LoadError::NoNodes { .. })));
+    }
+
+    /// Items, users, a node without a kind, and one of a kind called `none`; users have a `plan`, and what stands under `price` is none.
+    const OF_KINDS: &str = "id,price,node_type,age,seen,plan\n\
+        i1,3,item,,2024-01-01,gold\ni2,,item,,,silver\n\
+        u1,dear,user,30,2024-01-02,none\nu2,NA,user,,,none\n\
+        x,,,,,\nn,,none,1,,gold\n";
+
+    #[test]
+    fn a_column_that_only_some_kinds_of_nodes_have_is_not_missing_in_the_others() {
+        let columns = toml::from_str("[columns]\nprice = { kind = \"numeric\" }\n").unwrap();
+        let options = LoadOptions { columns, ..LoadOptions::default() };
+        let dataset = load_texts(b"source,target\nu1,i1\n", OF_KINDS.as_bytes(), options).unwrap();
+        let schema = dataset.schema.unwrap();
+        let of = |name: &str| schema.column(name).unwrap().0.of.join(" ");
+        let found = ["price", "node_type", "age", "seen", "plan"].map(of);
+        assert_eq!(found, ["item", "", "none user", "item user", ""]);
+        let names = schema.attribute_names();
+        let said = |attributes: &Attributes, node: NodeId| {
+            let names = attributes.row(node).0.iter().map(|&column| names[column as usize].as_str());
+            names.filter(|name| !name.starts_with("seen (")).collect::<Vec<_>>().join(", ")
+        };
+        let expected = [
+            "price, node_type=item, plan=gold",
+            "price is missing, node_type=item, seen is missing, plan=silver",
+            "node_type=user, age, plan=none",
+            "node_type=user, age is missing, seen is missing, plan=none",
+            "price is missing, age is missing, seen is missing",
+            "node_type=none, age, plan=gold",
+        ];
+        let found: Vec<String> = (0..6).map(|node| said(&dataset.attributes, node)).collect();
+        assert_eq!(found, expected);
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.csv");
+        let load_text = |text: &str, strict: bool| {
+            std::fs::write(&path, text).unwrap();
+            load_new(&path, &schema, strict)
+        };
+        let again = load_text(OF_KINDS, false).unwrap();
+        (0..6).for_each(|node| assert_eq!(again.attributes.row(node), dataset.attributes.row(node), "row {node}"));
+        assert_eq!(toml::from_str::<Schema>(&toml::to_string(&schema).unwrap()).unwrap(), schema);
+        let user = "id,node_type,age,seen,plan\nu7,user,,2024-02-02,none\n";
+        let new = load_text(user, true).unwrap();
+        assert_eq!(said(&new.attributes, 0), "node_type=user, age is missing, plan=none", "users have no price");
+        let both = format!("{user}i7,item,,2024-02-02,gold\n");
+        assert_eq!(load_text(&both, false).unwrap().mismatches.missing_columns, ["price"]);
+        let error = load_text(&both, true).unwrap_err();
+        assert!(error.to_string().ends_with("there is no column `price`"), "{error}");
+    }
+
+    #[test]
+    fn a_column_that_is_said_to_tell_kinds_is_the_only_one() {
+        let columns = toml::from_str("[columns]\nrole = { kind = \"type\" }\n").unwrap();
+        let nodes = "id,node_type,role\na,x,user\nb,y,item\n";
+        let options = LoadOptions { columns, ..LoadOptions::default() };
+        let dataset = load_texts(b"source,target\na,b\n", nodes.as_bytes(), options).unwrap();
+        assert_eq!(dataset.attributes.types().unwrap().names, ["item", "user"]);
+    }
+
+    #[test]
+    fn strict_input_refuses_new_rows_that_are_not_as_expected() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.csv");
+        let schema = load_plain(EDGES, NODES).unwrap().schema.unwrap();
+        let check = |text: &str, expected: &str| {
+            std::fs::write(&path, text).unwrap();
+            let error = load_new(&path, &schema, true).unwrap_err();
+            assert!(error.to_string().ends_with(expected), "{error}");
+            assert!(error.hint().is_some(), "{error}");
+        };
+        check("id,words\np7,node\n", "there is no column `year`");
+        check("id,words,year,x\np7,node,1,1\n", "the model knows no column `x`");
+        check(
+            "id,words,year\np7,node,soon\n",
+            "line 2: column `year` is of kind numeric, and `soon` cannot be read as that",
+        );
+        check("id,words,year\np7,novel,1\n", "line 2: column `words`: `novel` has a value that is not known");
+    }
+
+    #[test]
+    fn tables_in_memory_are_as_those_in_files() {
+        let nodes = b"{\"id\":\"a\",\"x\":1,\"tags\":[\"u\",\"v\"]}\n{\"id\":\"b\",\"tags\":[\"v\"]}\n".to_vec();
+        let edges = b"{\"source\":\"a\",\"target\":\"b\"}\n".to_vec();
+        let dataset = load_json_lines(nodes, edges, &LoadOptions::default()).unwrap();
+        assert_eq!((dataset.graph.links(), dataset.attributes.width()), (1, 5));
+        let schema = dataset.schema.unwrap();
+        let new =
+            new_from_json_lines(b"{\"x\":2}\n{\"id\":\"q\",\"tags\":[\"u\"]}\n".to_vec(), &schema, false).unwrap();
+        assert_eq!(new.names, Names::from_texts(["new 1", "q"]));
+        assert_eq!(new.attributes.row(1).0, [1, 2]);
+    }
+}

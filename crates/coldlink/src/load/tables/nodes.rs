@@ -1,0 +1,186 @@
+//! Rows of nodes: their names, and what they are encoded to.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use super::rows::Rows;
+use crate::columns::{ColumnKind, Columns, Encoded, Encoder, Mismatches, Schema, Survey, look_at_row};
+use crate::dataset::NewNodes;
+use crate::graph::{AttributeNames, Attributes, Names, NodeId, Texts};
+use crate::load::error::{LineProblem, LoadError, TableProblem, read_error};
+
+/// A node table that was read.
+pub(in crate::load) struct NodeTable {
+    pub file_name: String,
+    pub names: Texts,
+    pub schema: Schema,
+    pub attributes: Attributes,
+    pub mismatches: Mismatches,
+    pub path: PathBuf,
+    /// The line on which each row begins.
+    lines: Vec<u64>,
+}
+
+impl NodeTable {
+    /// Reads a table, twice: to find out what its columns are, and to encode it. `open` opens it.
+    pub fn read(open: &dyn Fn() -> Result<Rows, LoadError>, given: &Columns, strict: bool) -> Result<Self, LoadError> {
+        let (id, kinds) = find_kinds(open()?, given)?;
+        let mut rows = open()?;
+        let header = rows.header().to_vec();
+        let mut encoder = Encoder::collecting(&header, &kinds, strict);
+        let (names, lines) = read_rows(&mut rows, Some(id), NamesOfRows::Given, &mut encoder)?;
+        let (columns, encoded) = encoder.end_collecting();
+        let schema = Schema { id: header[id].clone(), columns };
+        let mismatches = encoded.mismatches.clone();
+        let attributes = attributes(&schema, encoded);
+        let types = schema.types(&attributes);
+        let attributes = attributes.with_blocks(schema.blocks()).and_then(|attributes| attributes.with_types(types));
+        let path = rows.path().to_owned();
+        Ok(NodeTable {
+            file_name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            attributes: attributes.expect("a schema's blocks follow one another, and rows have a kind each"),
+            names,
+            schema,
+            mismatches,
+            path,
+            lines,
+        })
+    }
+
+    /// From names to numbers; every row must have a name of its own, and there must be a row.
+    pub fn index(&self) -> Result<HashMap<&str, NodeId>, LoadError> {
+        if self.lines.is_empty() {
+            return Err(LoadError::NoNodes { path: self.path.clone() });
+        }
+        index(&self.names, |row| self.lines[row]).map_err(|(row, problem)| LoadError::Line {
+            path: self.path.clone(),
+            line: self.lines[row],
+            problem,
+        })
+    }
+}
+
+fn attributes(schema: &Schema, encoded: Encoded) -> Attributes {
+    let names = AttributeNames(schema.attribute_names());
+    let Encoded { offsets, columns, values, .. } = encoded;
+    let attributes = Attributes::from_parts(names.0.len(), offsets.into(), columns.into(), values.into(), names);
+    attributes.expect("readers give sorted columns and finite values")
+}
+
+/// Encodes all rows; yields their names, which are empty where there is no column of names, and their lines.
+fn read_rows(
+    rows: &mut Rows,
+    id: Option<usize>,
+    required: NamesOfRows,
+    encoder: &mut Encoder<'_>,
+) -> Result<(Texts, Vec<u64>), LoadError> {
+    let path = rows.path().to_owned();
+    let id_name = id.map(|id| rows.header()[id].clone()).filter(|_| required == NamesOfRows::Given);
+    let (mut offsets, mut bytes, mut lines) = (vec![0], Vec::new(), Vec::new());
+    while let Some((line, row)) = rows.next()? {
+        let name = id.map_or("", |id| &row[id]);
+        if let (true, Some(column)) = (name.is_empty(), &id_name) {
+            let problem = LineProblem::NoName { column: column.clone() };
+            return Err(LoadError::Line { path, line, problem });
+        }
+        bytes.extend_from_slice(name.as_bytes());
+        offsets.push(bytes.len() as u64);
+        lines.push(line);
+        let added = encoder.add(line, row);
+        added.map_err(|problem| LoadError::Line { path: path.clone(), line, problem: problem.into() })?;
+    }
+    if lines.len() > u32::MAX as usize / 2 {
+        return Err(read_error(&path, std::io::Error::other("more rows than nodes can be numbered")));
+    }
+    let names = Texts::from_parts(offsets.into(), bytes.into()).expect("names follow one another");
+    Ok((names, lines))
+}
+
+/// From names to rows, or the row whose name was there before.
+fn index(names: &Texts, line: impl Fn(usize) -> u64) -> Result<HashMap<&str, NodeId>, (usize, LineProblem)> {
+    let mut numbers = HashMap::with_capacity(names.len());
+    for (row, name) in names.iter().enumerate() {
+        if let Some(first) = numbers.insert(name, row as NodeId) {
+            let (name, first) = (name.to_owned(), line(first as usize));
+            return Err((row, LineProblem::RepeatedNode { name, first }));
+        }
+    }
+    Ok(numbers)
+}
+
+/// What names rows must have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::load) enum NamesOfRows {
+    /// One each.
+    Given,
+    /// Those without one are called by their place.
+    Optional,
+}
+
+/// New nodes, with the attributes that `schema` gives.
+pub(in crate::load) fn read_new(
+    mut rows: Rows,
+    schema: &Schema,
+    names: NamesOfRows,
+    strict: bool,
+) -> Result<NewNodes, LoadError> {
+    let id = match names {
+        NamesOfRows::Given => Some(rows.find(&schema.id)?),
+        NamesOfRows::Optional => rows.find(&schema.id).ok(),
+    };
+    let mut encoder = Encoder::knowing(schema, rows.header(), strict);
+    let other_columns = |rows: &Rows, found: &Mismatches| {
+        let (missing, extra) = (found.missing_columns.clone(), found.extra_columns.clone());
+        let other = strict && !(missing.is_empty() && extra.is_empty());
+        if other { Err(rows.problem(TableProblem::OtherColumns { missing, extra })) } else { Ok(()) }
+    };
+    other_columns(&rows, encoder.mismatches())?;
+    let path = rows.path().to_owned();
+    let (texts, lines) = read_rows(&mut rows, id, names, &mut encoder)?;
+    // Columns that some kinds of nodes have are missed once there is a row of such a kind.
+    other_columns(&rows, encoder.mismatches())?;
+    if lines.is_empty() {
+        return Err(LoadError::NoNodes { path });
+    }
+    let named = |(row, name): (usize, &str)| if name.is_empty() { format!("new {}", row + 1) } else { name.to_owned() };
+    let texts: Texts = texts.iter().enumerate().map(named).collect();
+    index(&texts, |row| lines[row]).map_err(|(row, problem)| LoadError::Line { path, line: lines[row], problem })?;
+    let Encoded { offsets, columns, values, mismatches } = encoder.end();
+    let attributes = Attributes::from_parts(
+        schema.width(),
+        offsets.into(),
+        columns.into(),
+        values.into(),
+        AttributeNames::default(),
+    );
+    let attributes = attributes.expect("readers give sorted columns and finite values");
+    let types = schema.types(&attributes);
+    let attributes = attributes.with_types(types).expect("rows have a kind each");
+    Ok(NewNodes { names: Names::Texts(texts), attributes, mismatches })
+}
+
+/// The place of the names and the kinds of all other columns: those that are given, and the others by a look through the table.
+fn find_kinds(mut rows: Rows, given: &Columns) -> Result<(usize, Vec<(usize, ColumnKind)>), LoadError> {
+    let header = rows.header().to_vec();
+    let named = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
+    let id = match &given.id {
+        Some(id) => rows.find(id)?,
+        None => ["id", "node", "name"].iter().find_map(|name| named(name)).unwrap_or(0),
+    };
+    given.columns.keys().try_for_each(|name| rows.find(name).map(drop))?;
+    let others: Vec<usize> = (0..header.len()).filter(|&column| column != id).collect();
+    let mut surveys: Vec<Survey> = header.iter().map(|_| Default::default()).collect();
+    if others.iter().any(|&column| !given.columns.contains_key(&header[column])) {
+        while let Some((_, row)) = rows.next()? {
+            look_at_row(&mut surveys, row);
+        }
+    }
+    let tells_kind = given.columns.values().any(|kind| *kind == ColumnKind::Type {});
+    let found = |column: usize| match surveys[column].kind(&header[column]) {
+        // Users have said which column tells kinds.
+        ColumnKind::Type {} if tells_kind => ColumnKind::categorical(),
+        kind => kind,
+    };
+    let kind = |&column: &usize| (column, given.columns.get(&header[column]).copied().unwrap_or_else(|| found(column)));
+    Ok((id, others.iter().map(kind).collect()))
+}

@@ -1,0 +1,93 @@
+//! What scores pairs of new and known nodes.
+
+use std::borrow::Cow;
+
+use super::{Model, Newcomers};
+use crate::dataset::End;
+use crate::graph::NodeId;
+use crate::index::LinkIndex;
+use crate::kernel::{Entry, Matrix};
+use crate::score::{EmbeddingScorer, Embeddings, Evidence, LinkScorer, PairWeights, Scorer, Side, Terms};
+use crate::split::PairClass;
+
+impl Model {
+    pub(super) fn link_scorer<'a>(&'a self, new: &'a Newcomers) -> Option<LinkScorer<'a>> {
+        self.link_scorer_through(new, self.index.as_deref())
+    }
+
+    /// What scores pairs of new nodes. All that is said of a pair with one index is said from the same walk.
+    pub(super) fn link_scorer_through<'a>(
+        &'a self,
+        new: &'a Newcomers,
+        index: Option<&'a LinkIndex>,
+    ) -> Option<LinkScorer<'a>> {
+        let (memory, words) = (self.memory.as_ref()?, new.words.as_ref()?);
+        let known = Side { embeddings: &self.embeddings, words: &memory.words };
+        let evidence = Evidence::with_warm(&memory.graph, known, Cow::Borrowed(&self.derived().warm));
+        let similar = index.and_then(LinkIndex::similar_nodes);
+        let evidence = evidence.with_new(Side { embeddings: &new.embeddings, words }).through(similar);
+        Some(LinkScorer { evidence, weights: &memory.weights, popularity: 1.0 })
+    }
+
+    /// The terms of a new node with another, and the weights of their kind; none where the score has no terms.
+    pub(super) fn weighed_terms(&self, new: &Newcomers, node: NodeId, other: End) -> Option<(Terms, &PairWeights)> {
+        let (evidence, weights) = (self.link_scorer(new)?.evidence, &self.memory.as_ref()?.weights);
+        let pair = (self.number(End::New(node)), self.number(other));
+        Some((evidence.terms(&[pair])[0], weights.of(self.kind_with(other))))
+    }
+
+    /// Where a new node's walk starts: see [`Evidence::starts`]; none where the model keeps no score of terms.
+    pub(super) fn starts(&self, new: &Newcomers, node: NodeId) -> Option<Vec<(NodeId, f32)>> {
+        Some(self.link_scorer(new)?.evidence.starts(self.number(End::New(node)), None))
+    }
+
+    /// The kind of a pair of a new node and another.
+    pub(super) fn kind_with(&self, other: End) -> PairClass {
+        match other {
+            End::Seen(node) if self.embeddings.warm[node as usize] => PairClass::ColdWarm,
+            _ => PairClass::ColdCold,
+        }
+    }
+
+    /// The products of the tf-idf weights that a new node shares with another, by their columns.
+    pub(super) fn shared_words(&self, new: &Newcomers, node: NodeId, other: End) -> Vec<(u32, f64)> {
+        let (Some(memory), Some(words)) = (&self.memory, &new.words) else { return Vec::new() };
+        let other = match other {
+            End::Seen(node) => memory.words.row(node as usize),
+            End::New(node) => words.row(node as usize),
+        };
+        let shared = |entry: &Entry<f32>| {
+            let place = other.binary_search_by_key(&entry.index, |other| other.index).ok()?;
+            Some((entry.index, f64::from(entry.weight) * f64::from(other[place].weight)))
+        };
+        words.row(node as usize).iter().filter_map(shared).collect()
+    }
+
+    /// The number of a node where new ones come after those of the graph.
+    pub(super) fn number(&self, end: End) -> NodeId {
+        match end {
+            End::Seen(node) => node,
+            End::New(node) => self.summary.nodes as NodeId + node,
+        }
+    }
+
+    pub(super) fn score_by_lambda(&self, new: &Newcomers, pairs: &[(End, End)]) -> Vec<f32> {
+        let width = self.config.width;
+        let mut ends = Embeddings {
+            attributes: Matrix::zeros(2 * pairs.len(), width),
+            structure: Matrix::zeros(2 * pairs.len(), width),
+            warm: Vec::with_capacity(2 * pairs.len()),
+        };
+        for (row, end) in pairs.iter().flat_map(|&(source, target)| [source, target]).enumerate() {
+            let (from, node) = match end {
+                End::Seen(node) => (&self.embeddings, node as usize),
+                End::New(node) => (&new.embeddings, node as usize),
+            };
+            ends.attributes.row_mut(row).copy_from_slice(from.attributes.row(node));
+            ends.structure.row_mut(row).copy_from_slice(from.structure.row(node));
+            ends.warm.push(from.warm[node]);
+        }
+        let rows: Vec<(NodeId, NodeId)> = (0..pairs.len() as NodeId).map(|pair| (2 * pair, 2 * pair + 1)).collect();
+        EmbeddingScorer { embeddings: &ends, lambda: self.lambda() }.scores(&rows)
+    }
+}

@@ -1,0 +1,196 @@
+//! A model as a whole: its file, its links, its growth.
+
+use super::*;
+use crate::columns::Mismatches;
+use crate::dataset::{Dataset, End, NewNodes, Notes};
+use crate::graph::{Attributes, NodeId};
+use crate::index::Hit;
+use crate::pipeline::{Settings, Training};
+use crate::score::PairWeights;
+use crate::split::TrainView;
+use crate::train::Silent;
+
+/// A small model, trained for real, under any settings and seed.
+fn trained(settings: &[&str], seed: u64) -> Model {
+    let row = |node: u32| vec![(node % 7, 1.0), (7 + node % 5, 0.5)];
+    let dataset = Dataset {
+        name: "small".into(),
+        graph: Graph::from_links(60, (0..58).flat_map(|node| [(node, node + 1), (node, (node * 7 + 2) % 60)])),
+        attributes: Attributes::from_rows(12, &(0..60).map(row).collect::<Vec<_>>()).unwrap(),
+        names: Names::from_texts((0..60).map(|node| format!("n{node}"))),
+        schema: None,
+        notes: Notes::default(),
+    };
+    let base = Config::default().set("steps=20").unwrap();
+    let config = settings.iter().fold(base, |config, setting| config.set(setting).unwrap());
+    Training::new(&dataset, &Settings::given(config), seed).run(&mut Silent).unwrap()
+}
+
+#[test]
+fn a_model_is_read_as_it_was_written_under_any_settings_and_seed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    for settings in [&["width=20"][..], &["width=5", "hidden=[7,9]", "bias=true", "similarity=dot"]] {
+        for seed in [3, u64::MAX] {
+            let model = trained(settings, seed);
+            model.save(&path).unwrap();
+            let read = Model::open(&path).unwrap();
+            assert_eq!(read.summary, model.summary);
+            assert_eq!(read.embeddings, model.embeddings);
+            let new = Attributes::from_rows(12, &[vec![(1, 1.0)], vec![]]).unwrap();
+            assert_eq!(read.embed(&new), model.embed(&new));
+        }
+    }
+}
+
+/// The same with weights as if they had been fitted: such a small graph has too few validation pairs.
+fn with_memory(mut model: Model) -> Model {
+    let links = (0..58).flat_map(|node| [(node, node + 1), (node, node % 3)]);
+    let graph = Graph::from_links(60, links);
+    let row = |node: u32| vec![(node % 7, 1.0), (7 + node % 5, 0.5)];
+    let attributes = Attributes::from_rows(12, &(0..60).map(row).collect::<Vec<_>>()).unwrap();
+    let words = TfIdfRows::of(&TrainView::whole(&graph, &attributes, &[true; 60]));
+    let kind = |degree: f64| PairWeights { terms: [1.0, 1.0, 0.0, 2.0, degree, 0.1, 0.1], intercept: -1.0, pairs: 9 };
+    let weights = ScoreWeights { warm_warm: kind(0.2), cold_warm: kind(0.2), cold_cold: kind(0.0), prevalence: 0.5 };
+    model.embeddings.warm = (0..60).map(|node| graph.degree(node) > 0).collect();
+    model.memory = Some(Memory { graph, words, weights });
+    model
+}
+
+#[test]
+fn a_model_with_fitted_terms_is_read_as_it_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let model = with_memory(trained(&["width=20"], 3));
+    model.save(&path).unwrap();
+    let read = Model::open(&path).unwrap();
+    assert_eq!(read.memory, model.memory);
+    let new = Attributes::from_rows(12, &[vec![(1, 1.0)], vec![]]).unwrap();
+    let wish = Wish::best(7);
+    assert_eq!(read.best_links(&read.meet(&new), 0..2, wish), model.best_links(&model.meet(&new), 0..2, wish));
+}
+
+#[test]
+fn less_popularity_changes_the_order_and_not_the_scores() {
+    let model = with_memory(trained(&["width=20"], 3));
+    let new = Attributes::from_rows(12, &[vec![(1, 1.0), (8, 0.5)]]).unwrap();
+    let newcomers = model.meet(&new);
+    let found = |popularity| model.best_links(&newcomers, 0..1, Wish { popularity, ..Wish::best(60) }).remove(0);
+    let (mut usual, mut quiet) = (found(1.0), found(0.0));
+    assert!(usual.is_sorted_by(|a, b| a.score >= b.score));
+    let place = |hits: &[Hit], node: NodeId| hits.iter().position(|hit| hit.node == node);
+    assert!(place(&quiet, 0) > place(&usual, 0), "a hub falls");
+    let pairs: Vec<_> = usual.iter().map(|hit| (End::New(0), End::Seen(hit.node))).collect();
+    for (hit, score) in usual.iter().zip(model.score_pairs(&newcomers, &pairs)) {
+        assert!((hit.score - score).abs() < 1e-4);
+    }
+    usual.sort_by_key(|hit| hit.node);
+    quiet.sort_by_key(|hit| hit.node);
+    assert_eq!(usual, quiet);
+    assert_eq!(model.probability(0.0, 0.5), Some(0.5));
+}
+
+#[test]
+fn links_are_looked_for_where_it_is_wished() {
+    let new = Attributes::from_rows(12, &[vec![(1, 1.0)], vec![(1, 1.0), (8, 0.5)], vec![(4, 1.0)]]).unwrap();
+    for model in [with_memory(trained(&["width=20"], 3)), trained(&["width=20", "terms=[]"], 3)] {
+        let newcomers = model.meet(&new);
+        let found = |among, excluded: &[NodeId]| {
+            let wish = Wish { among, excluded, ..Wish::best(100) };
+            let mut hits = model.best_links(&newcomers, 0..1, wish).remove(0);
+            assert!(hits.is_sorted_by(|a, b| a.score >= b.score));
+            hits.sort_by_key(|hit| hit.node);
+            hits
+        };
+        let (warm, new, both) = (found(Among::Seen, &[]), found(Among::New, &[]), found(Among::Both, &[]));
+        let nodes = |hits: &[Hit]| hits.iter().map(|hit| hit.node).collect::<Vec<_>>();
+        assert_eq!(nodes(&warm), (0..60).collect::<Vec<_>>());
+        assert_eq!(nodes(&new), [61, 62], "a node is not its own link");
+        assert_eq!(nodes(&both), [nodes(&warm), nodes(&new)].concat());
+        assert_eq!(
+            nodes(&found(Among::Both, &[3, 61])),
+            [(0..3).collect::<Vec<_>>(), (4..60).collect(), vec![62]].concat()
+        );
+        let end = |node: NodeId| if node < 60 { End::Seen(node) } else { End::New(node - 60) };
+        let pairs: Vec<_> = both.iter().map(|hit| (End::New(0), end(hit.node))).collect();
+        for (hit, score) in both.iter().zip(model.score_pairs(&newcomers, &pairs)) {
+            assert!((hit.score - score).abs() < 1e-4, "{}: {} instead of {score}", hit.node, hit.score);
+        }
+    }
+}
+
+/// What `rest` must be: the intercept with the walks' smallest chances, and the embedding of no attributes.
+fn check_explanation(model: &Model, intercept: f64) {
+    let new = Attributes::from_rows(12, &[vec![(1, 1.0), (3, 0.7), (8, 0.5)], vec![(0, 1.0), (8, 2.0)]]).unwrap();
+    let newcomers = model.meet(&new);
+    for other in [End::Seen(1), End::Seen(17), End::New(1)] {
+        let explained = model.explain(&new, &newcomers, 0, other);
+        let score = f64::from(model.score_pairs(&newcomers, &[(End::New(0), other)])[0]);
+        let attributes: f64 = explained.attributes.iter().map(|amount| amount.1).sum();
+        let sum = attributes + explained.similar_nodes + explained.popularity + explained.rest;
+        assert!((sum - score).abs() < 1e-9);
+        assert!((explained.rest - intercept).abs() < 2e-3, "{} instead of {intercept}", explained.rest);
+        assert!(explained.attributes.iter().all(|&(column, _)| [1, 3, 8].contains(&column)));
+        assert!(explained.attributes.is_sorted_by(|a, b| a.1.abs() >= b.1.abs()));
+        assert_eq!(explained.most_similar.len(), 5);
+    }
+}
+
+#[test]
+fn what_attributes_and_the_other_parts_add_is_the_score() {
+    // Weights as in `with_memory`: -1, and .1 of the logarithm of the smallest chance for each of two walks.
+    let intercept = -1.0 + 0.2 * f64::from(crate::score::SMALL_CHANCE.ln());
+    check_explanation(&with_memory(trained(&["width=20"], 3)), intercept);
+    check_explanation(&with_memory(trained(&["width=6", "hidden=[9,7]", "last_elu=true"], 3)), intercept);
+    check_explanation(&trained(&["width=20", "terms=[]"], 3), 0.0);
+    check_explanation(&trained(&["width=20", "terms=[]", "similarity=dot"], 3), 0.0);
+}
+
+fn new_nodes(names: Names, rows: &[Vec<(u32, f32)>]) -> NewNodes {
+    NewNodes { names, attributes: Attributes::from_rows(12, rows).unwrap(), mismatches: Mismatches::default() }
+}
+
+#[test]
+fn added_nodes_are_found_and_the_scores_of_others_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let query = Attributes::from_rows(12, &[vec![(1, 1.0), (8, 0.5)]]).unwrap();
+    let added = new_nodes(Names::from_texts(["x", "y"]), &[vec![(1, 1.0), (8, 0.5)], vec![]]);
+    for model in [with_memory(trained(&["width=20"], 3)), trained(&["width=20", "terms=[]"], 3)] {
+        model.add(&added).unwrap().save(&path).unwrap();
+        let larger = Model::open(&path).unwrap();
+        assert_eq!((larger.summary.nodes, larger.names.len(), larger.names.get(60).as_ref()), (62, 62, "x"));
+        assert_eq!(larger.base_rate(), model.base_rate());
+        let scores = |model: &Model| {
+            let mut hits = model.best_links(&model.meet(&query), 0..1, Wish::best(100)).remove(0);
+            hits.sort_by_key(|hit| hit.node);
+            hits
+        };
+        let (before, after) = (scores(&model), scores(&larger));
+        assert_eq!(after[..60], before);
+        assert_eq!(after.len(), 62);
+        assert!(after[60].score > after[61].score, "its own like rather than a node without attributes");
+    }
+}
+
+#[test]
+fn a_name_is_given_once() {
+    let model = trained(&["width=20"], 3);
+    let check = |names: &[&str]| model.add(&new_nodes(Names::from_texts(names), &vec![vec![]; names.len()]));
+    let name = |name: &str| name.to_owned();
+    assert_eq!(check(&["x", "n3"]).unwrap_err(), AddError::Known { name: name("n3") });
+    assert_eq!(check(&["x", "x"]).unwrap_err(), AddError::Repeated { name: name("x") });
+    assert_eq!(check(&["x", ""]).unwrap_err(), AddError::NoName { row: 2 });
+    let wide = Attributes::from_rows(13, &[vec![]]).unwrap();
+    let wide = NewNodes { attributes: wide, ..new_nodes(Names::from_texts(["x"]), &[]) };
+    assert_eq!(model.add(&wide).unwrap_err(), AddError::Width { expected: 12, found: 13 });
+}
+
+#[test]
+fn numbered_nodes_go_on_counting() {
+    let model = Model { names: Names::Numbered(60), ..trained(&["width=20"], 3) };
+    let larger = model.add(&new_nodes(Names::Numbered(2), &[vec![(0, 1.0)], vec![]])).unwrap();
+    assert_eq!(larger.names, Names::Numbered(62));
+    let larger = larger.add(&new_nodes(Names::from_texts(["x"]), &[vec![]])).unwrap();
+    assert_eq!((larger.names.get(61), larger.names.get(62)), ("61".into(), "x".into()));
+}

@@ -1,0 +1,219 @@
+//! LinkedTypes of nodes in a model, and which nodes a wish is about.
+
+use std::collections::BTreeSet;
+
+use super::{Model, Newcomers, Wish};
+use crate::columns::{ColumnKind, Schema};
+use crate::graph::{Graph, NodeId, NodeTypes};
+
+/// The kinds of a model's nodes, and which of them are linked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkedTypes {
+    /// Of each node.
+    pub types: NodeTypes,
+    /// Pairs of kinds with a link in the training graph, both ways round, in rising order.
+    pub linked: Vec<[u8; 2]>,
+}
+
+/// Why nodes cannot be chosen by what is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FilterError {
+    /// The model knows one kind of nodes only.
+    #[error("the model does not know kinds of nodes")]
+    NoTypes,
+    /// No such kind.
+    #[error("there is no kind of nodes `{name}`")]
+    UnknownType {
+        /// As it was asked for.
+        name: String,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// The model keeps no values of its nodes.
+    #[error("the model keeps no values of its nodes")]
+    NoValues,
+    /// No such value.
+    #[error("no node has `{column}={value}`")]
+    UnknownValue {
+        /// The column.
+        column: String,
+        /// The value.
+        value: String,
+        /// Values there are, or columns where there is none of that name.
+        known: Vec<String>,
+    },
+}
+
+impl FilterError {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        let listed = |names: &[String]| {
+            let shown: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
+            format!("`{}`{}", shown.join("`, `"), if names.len() > 12 { ", …" } else { "" })
+        };
+        match self {
+            FilterError::NoTypes => {
+                "give the column that says what kind of node each is the kind `type`, with `--columns`, and train again"
+                    .into()
+            }
+            FilterError::UnknownType { known, .. } => format!("there are {}", listed(known)),
+            FilterError::NoValues => "only models trained on tables with a preset that fits a score keep them".into(),
+            FilterError::UnknownValue { known, .. } if known.is_empty() => "filter by a column of values".into(),
+            FilterError::UnknownValue { known, .. } => format!("there are {}", listed(known)),
+        }
+    }
+}
+
+impl LinkedTypes {
+    pub(crate) fn of(graph: &Graph, types: &NodeTypes) -> Self {
+        let kind = |node: NodeId| types.all()[node as usize];
+        let linked: BTreeSet<[u8; 2]> =
+            graph.iter_links().flat_map(|(a, b)| [[kind(a), kind(b)], [kind(b), kind(a)]]).collect();
+        LinkedTypes { types: types.clone(), linked: linked.into_iter().collect() }
+    }
+
+    /// The same with new nodes after the others.
+    pub(super) fn followed_by(&self, new: Option<&NodeTypes>, count: usize) -> Self {
+        let unknown = self.types.names.len() as u8;
+        let of_new = |row: usize| new.and_then(|types| types.all().get(row)).map_or(unknown, |&kind| kind.min(unknown));
+        let of = self.types.all().iter().copied().chain((0..count).map(of_new)).collect();
+        let types = NodeTypes::new(self.types.names.clone(), of);
+        LinkedTypes { types: types.expect("none is beyond the unknown kind"), linked: self.linked.clone() }
+    }
+}
+
+impl Model {
+    /// The number of a kind of nodes.
+    pub fn node_type(&self, name: &str) -> Result<usize, FilterError> {
+        let kinds = self.types.as_ref().ok_or(FilterError::NoTypes)?;
+        let names = &kinds.types.names;
+        let found = names.iter().position(|known| known == name);
+        found.ok_or_else(|| FilterError::UnknownType { name: name.to_owned(), known: names.clone() })
+    }
+
+    /// Nodes of the graph that do not have a value, in rising order: what a wish leaves out that wants the others.
+    pub fn without_value(&self, column: &str, value: &str) -> Result<Vec<NodeId>, FilterError> {
+        let (Some(memory), Some(schema)) = (&self.memory, &self.schema) else { return Err(FilterError::NoValues) };
+        let wanted = format!("{column}={value}");
+        let is_flag = schema.column(column).is_some_and(|(column, _)| column.kind == ColumnKind::Boolean {});
+        let (name, has) = match (is_flag, value) {
+            (true, "true" | "yes") => (column, true),
+            (true, "false" | "no") => (column, false),
+            _ => (wanted.as_str(), true),
+        };
+        let Some(attribute) = self.attribute_names().iter().position(|known| known == name) else {
+            return Err(self.unknown_value(schema, column, value));
+        };
+        let has_value = |node: usize| {
+            let row = memory.words.row(node);
+            row.binary_search_by_key(&(attribute as u32), |entry| entry.index).is_ok() == has
+        };
+        Ok((0..memory.words.rows()).filter(|&node| !has_value(node)).map(|node| node as NodeId).collect())
+    }
+
+    fn unknown_value(&self, schema: &Schema, column: &str, value: &str) -> FilterError {
+        let start = format!("{column}=");
+        let values: Vec<String> =
+            self.attribute_names().iter().filter_map(|name| name.strip_prefix(&start).map(str::to_owned)).collect();
+        let of_columns = || schema.columns.iter().filter(|column| column.width() > 0).map(|column| column.name.clone());
+        let known = if values.is_empty() { of_columns().collect() } else { values };
+        FilterError::UnknownValue { column: column.to_owned(), value: value.to_owned(), known }
+    }
+
+    /// Whether a node is of a kind that a wish for a new node is about: the one it names, or else one that is linked with the new
+    /// node's.
+    pub(super) fn is_wished(&self, new: &Newcomers, row: usize, wish: Wish<'_>, node: NodeId) -> bool {
+        let Some(kinds) = &self.types else { return true };
+        let unknown = kinds.types.names.len() as u8;
+        let of_new = |row: usize| new.types.as_ref().map_or(unknown, |types| types.all()[row]);
+        let nodes = self.summary.nodes;
+        let kind =
+            if (node as usize) < nodes { kinds.types.all()[node as usize] } else { of_new(node as usize - nodes) };
+        match wish.kind {
+            Some(wished) => usize::from(kind) == wished,
+            None => of_new(row) == unknown || kinds.linked.binary_search(&[of_new(row), kind]).is_ok(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::load::{LoadOptions, load_json_lines, new_from_json_lines};
+    use crate::pipeline::{Settings, Training};
+    use crate::train::Silent;
+
+    /// Users and items; users like items of their taste.
+    fn shop() -> (Model, Schema) {
+        let (mut nodes, mut edges) = (String::new(), String::new());
+        for place in 0..150 {
+            nodes += &format!("{{\"id\":\"u{place}\",\"node_type\":\"user\",\"taste\":\"t{}\"}}\n", place % 5);
+            let new = if place % 2 == 0 { "true" } else { "false" };
+            nodes += &format!(
+                "{{\"id\":\"i{place}\",\"node_type\":\"item\",\"taste\":\"t{}\",\"fresh\":\"{new}\"}}\n",
+                place % 5
+            );
+            for other in 0..5 {
+                edges += &format!("{{\"source\":\"u{place}\",\"target\":\"i{}\"}}\n", (place + other * 35) % 150);
+            }
+        }
+        let dataset = load_json_lines(nodes.into(), edges.into(), &LoadOptions::default()).unwrap();
+        let config = Config::default().set("steps=40").unwrap();
+        let model = Training::new(&dataset, &Settings::given(config), 1).run(&mut Silent).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        model.save(&folder.path().join("m")).unwrap();
+        let read = Model::open(&folder.path().join("m")).unwrap();
+        assert_eq!((&read.types, &read.preparation, &read.schema), (&model.types, &model.preparation, &model.schema));
+        let schema = read.schema.clone().unwrap();
+        (read, schema)
+    }
+
+    #[test]
+    fn links_are_found_among_kinds_that_are_linked_and_nodes_with_the_wished_values() {
+        let (model, schema) = shop();
+        let lines = b"{\"id\":\"new\",\"node_type\":\"user\",\"taste\":\"t3\"}\n".to_vec();
+        let new = new_from_json_lines(lines, &schema, false).unwrap();
+        let met = model.meet(&new.attributes);
+        let names = |wish: Wish<'_>| {
+            let hits = model.best_links(&met, 0..1, wish).remove(0);
+            hits.iter().map(|hit| model.names.get(hit.node).into_owned()).collect::<Vec<_>>()
+        };
+        let found = names(Wish::best(400));
+        assert!(found.len() == 150 && found.iter().all(|name| name.starts_with('i')));
+        let users = model.node_type("user").unwrap();
+        assert!(names(Wish { kind: Some(users), ..Wish::best(400) }).iter().all(|name| name.starts_with('u')));
+        assert!(matches!(model.node_type("robot"), Err(FilterError::UnknownType { .. })));
+        assert!(model.memory.is_some(), "there are enough pairs to fit weights on");
+        let others = model.without_value("taste", "t3").unwrap();
+        let tasteful = names(Wish { excluded: &others, ..Wish::best(400) });
+        assert!(tasteful.len() == 30 && tasteful.iter().all(|name| name[1..].parse::<usize>().unwrap() % 5 == 3));
+        let fresh = model.without_value("fresh", "true").unwrap();
+        assert_eq!(names(Wish { excluded: &fresh, ..Wish::best(400) }).len(), 75);
+        let error = model.without_value("taste", "t9").unwrap_err();
+        assert!(error.hint().contains("`t3`"), "{}", error.hint());
+    }
+
+    #[test]
+    fn added_nodes_have_their_kinds() {
+        let (model, schema) = shop();
+        let lines = b"{\"id\":\"i-new\",\"node_type\":\"item\",\"taste\":\"t1\"}\n".to_vec();
+        let larger = model.add(&new_from_json_lines(lines, &schema, false).unwrap()).unwrap();
+        let kinds = larger.types.as_ref().unwrap();
+        assert_eq!((kinds.types.all().len(), kinds.types.of(300)), (301, larger.node_type("item").unwrap()));
+    }
+
+    #[test]
+    fn an_added_node_of_a_kind_beyond_those_of_the_model_is_of_an_unknown_kind() {
+        let of = |names: &[&str], of: Vec<u8>| {
+            NodeTypes::new(names.iter().map(|name| (*name).to_owned()).collect(), of).unwrap()
+        };
+        let kinds = LinkedTypes { types: of(&["item", "user"], vec![0, 1]), linked: vec![[0, 1], [1, 0]] };
+        let new = of(&["item", "user", "robot"], vec![2, 0, 3]);
+        let followed = kinds.followed_by(Some(&new), 3);
+        assert_eq!(followed.types.all(), [0, 1, 2, 0, 2]);
+        assert_eq!(followed.types.names, kinds.types.names);
+        assert_eq!(kinds.followed_by(None, 1).types.all(), [0, 1, 2]);
+    }
+}

@@ -1,0 +1,136 @@
+//! From a dataset to a report: for each seed a split, a training and a test.
+
+use std::time::Instant;
+
+use super::Settings;
+use crate::config::Config;
+use crate::dataset::Dataset;
+use crate::error::Error;
+use crate::evaluate::{About, ChosenSettings, Deviation, Record, Report, Run, SeedResult, Test, verdict};
+use crate::score::{EmbeddingScorer, Evidence, LinkScorer, Side, TfIdfRows};
+use crate::split::{Audit, Finding, Protocol, Split};
+use crate::train::Fit;
+use crate::tune::{Chosen, Forward, Search, SeedStarted, Watcher, auto};
+
+/// How good models with some settings are on links they have not been trained on.
+#[derive(Clone, Copy, Debug)]
+pub struct Evaluation<'a> {
+    /// The graph.
+    pub dataset: &'a Dataset,
+    /// Which test set.
+    pub protocol: &'a Protocol,
+    /// The settings; see [`Settings::under`]. Where they are searched for, each split has a search of its own.
+    pub settings: &'a Settings,
+    /// The first seed.
+    pub first_seed: u64,
+    /// How many seeds; 0 counts as 1.
+    pub seeds: u64,
+    /// The popularity weight: 1 leaves scores as they are.
+    pub popularity: f32,
+    /// Whether the trivial methods are ranked among all candidates as well.
+    pub rank_baselines: bool,
+}
+
+/// A report with the worst audit of its splits.
+#[derive(Clone, Debug)]
+pub struct Evaluated {
+    /// The report, and all that it depends on.
+    pub record: Record,
+    /// The audit of the split that was found worst.
+    pub audit: Audit,
+}
+
+impl<'a> Evaluation<'a> {
+    /// Of one seed, 0.
+    pub fn new(dataset: &'a Dataset, protocol: &'a Protocol, settings: &'a Settings) -> Self {
+        Evaluation { dataset, protocol, settings, first_seed: 0, seeds: 1, popularity: 1.0, rank_baselines: false }
+    }
+
+    /// Splits, trains and tests for each seed in turn.
+    pub fn run(&self, watcher: &mut dyn Watcher) -> Result<Evaluated, Error> {
+        let (mut results, mut worst) = (Vec::new(), None::<Audit>);
+        let seeds = self.seeds.max(1);
+        for place in 0..seeds {
+            let seed = self.first_seed.saturating_add(place);
+            let rule = Some(self.config().validation);
+            let split = Split::make(self.dataset, self.protocol, rule, seed)?;
+            let audit = split.audit();
+            watcher.seed_started(&SeedStarted { place, seeds, audit });
+            if worst.as_ref().is_none_or(|worst| audit.status() > worst.status()) {
+                worst = Some(audit.clone());
+            }
+            results.push(self.test(&split, seed, watcher)?);
+        }
+        let audit = worst.expect("there is at least one seed");
+        Ok(Evaluated { record: self.record(results, &audit), audit })
+    }
+
+    fn config(&self) -> &Config {
+        &self.settings.config
+    }
+
+    /// Trains on a split and measures the model on its test set.
+    fn test(&self, split: &Split, seed: u64, watcher: &mut dyn Watcher) -> Result<SeedResult, Error> {
+        let started = Instant::now();
+        let chosen = match &self.settings.auto {
+            Some(how) => auto(&Search { split, seed, journal: None }, self.config(), how, watcher)?,
+            None => Chosen::given(self.config().clone()),
+        };
+        let search_seconds = started.elapsed().as_secs_f64();
+        let started = Instant::now();
+        let config = &chosen.config;
+        let fit = Fit { split, config, seed, checkpoints: None };
+        let fitted = fit.run_after(chosen.trial.as_ref(), &mut Forward(watcher))?;
+        let train_seconds = started.elapsed().as_secs_f64();
+        let view = split.final_view();
+        let embeddings = fitted.embed_all(&view);
+        let queries = split.test().queries(&view);
+        let rank_baselines = self.rank_baselines;
+        let test = Test { pairs: split.test().pairs(), queries: &queries, view, rank_baselines };
+        let run = Run { seed, steps: fitted.steps as usize, train_seconds, search_seconds };
+        let result = match &fitted.weights {
+            Some(weights) => {
+                let words = TfIdfRows::of(&view);
+                let evidence = Evidence::new(view.graph(), Side { embeddings: &embeddings, words: &words });
+                SeedResult::measure_links(run, &LinkScorer { evidence, weights, popularity: self.popularity }, &test)?
+            }
+            None => {
+                let lambda = config.lambda.map(|weight| weight as f32);
+                SeedResult::measure(run, &EmbeddingScorer { embeddings: &embeddings, lambda }, &test)?
+            }
+        };
+        let chosen = chosen.best().map(|tried| ChosenSettings {
+            settings: tried.name.clone(),
+            auc: tried.trial.best.auc,
+            ap: tried.trial.best.ap,
+            trials: chosen.tried.len(),
+        });
+        Ok(SeedResult { chosen, ..result })
+    }
+
+    fn record(&self, results: Vec<SeedResult>, audit: &Audit) -> Record {
+        let protocol = match self.protocol {
+            Protocol::Files(path) => path.display().to_string(),
+            Protocol::Temporal { column: Some(column) } => format!("temporal:{column}"),
+            named => named.to_string(),
+        };
+        let about = About {
+            dataset: self.dataset.name.clone(),
+            protocol,
+            preset: self.settings.preset.clone(),
+            validation: self.config().validation,
+            nodes: self.dataset.graph.nodes(),
+            edges: self.dataset.graph.links(),
+            attributes: self.dataset.attributes.width(),
+            audit: verdict(audit),
+            deviation: Deviation::of(self.protocol),
+        };
+        Record {
+            report: Report::from_seeds(about, results),
+            audit_findings: audit.findings().iter().map(Finding::to_string).collect(),
+            settings: self.config().clone(),
+            budget: self.settings.auto.as_ref().map(|auto| auto.budget),
+            popularity: self.popularity,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The whole way from a dataset to a model that is to be used: settings are chosen, then the model is trained with them.
+
+use super::Settings;
+use crate::config::Config;
+use crate::dataset::Dataset;
+use crate::error::Error;
+use crate::model::{LinkedTypes, Memory, Model, Parts, Summary};
+use crate::score::TfIdfRows;
+use crate::split::Split;
+use crate::train::{Checkpoints, Fit, Fitted};
+use crate::tune::{Chosen, Forward, Journal, Search, Watcher, auto};
+
+/// What a model is made from. The same dataset, settings and seed give the same model, bit for bit.
+pub struct Training<'a> {
+    /// The graph.
+    pub dataset: &'a Dataset,
+    /// The settings, and whether better ones are searched for first.
+    pub settings: &'a Settings,
+    /// The seed.
+    pub seed: u64,
+    /// Where finished trials of the search are kept, if anywhere.
+    pub journal: Option<&'a Journal>,
+    /// Where checkpoints of the training go, if anywhere.
+    pub checkpoints: Option<&'a Checkpoints>,
+}
+
+impl<'a> Training<'a> {
+    /// A run that keeps nothing on the way.
+    pub fn new(dataset: &'a Dataset, settings: &'a Settings, seed: u64) -> Self {
+        Training { dataset, settings, seed, journal: None, checkpoints: None }
+    }
+
+    /// Chooses settings, trains, and fits the final model on everything.
+    pub fn run(&self, watcher: &mut dyn Watcher) -> Result<Model, Error> {
+        let Training { dataset, settings, seed, journal, checkpoints } = *self;
+        let split = &Split::for_training(dataset, settings.config.validation, seed)?;
+        let chosen = match &settings.auto {
+            Some(how) => auto(&Search { split, seed, journal }, &settings.config, how, watcher)?,
+            None => Chosen::given(settings.config.clone()),
+        };
+        let config = &chosen.config;
+        let fit = Fit { split, config, seed, checkpoints };
+        let fitted = fit.run_after(chosen.trial.as_ref(), &mut Forward(watcher))?;
+        Ok(model(dataset, split, fitted, &chosen.config, &settings.preset))
+    }
+}
+
+/// A model of a dataset from a run that was fitted on all of it.
+fn model(dataset: &Dataset, split: &Split, fitted: Fitted, config: &Config, preset: &str) -> Model {
+    let view = split.final_view();
+    let embeddings = fitted.embed_all(&view);
+    let memory =
+        fitted.weights.map(|weights| Memory { graph: dataset.graph.clone(), words: TfIdfRows::of(&view), weights });
+    let summary = Summary {
+        dataset: dataset.name.clone(),
+        nodes: dataset.graph.nodes(),
+        added: 0,
+        links: dataset.graph.links(),
+        attributes: view.attributes().width(),
+        seed: split.seed(),
+        preset: preset.to_owned(),
+        steps: fitted.steps,
+        validation: fitted.history.iter().find(|validated| validated.step == fitted.steps).copied(),
+    };
+    // Values that are left out need not be known.
+    let (schema, preparation) = match (&dataset.schema, &fitted.preparation) {
+        (Some(schema), Some(preparation)) => {
+            let kept = preparation.kept();
+            let (schema, remaining) = schema.keeping(|attribute| kept[attribute as usize]);
+            (Some(schema), Some(preparation.selecting(&remaining)))
+        }
+        _ => (dataset.schema.clone(), fitted.preparation.clone()),
+    };
+    Model::from(Parts {
+        config: config.clone(),
+        summary,
+        names: dataset.names.clone(),
+        schema,
+        preparation,
+        types: dataset.attributes.types().map(|types| LinkedTypes::of(&dataset.graph, types)),
+        embeddings,
+        memory,
+        encoder: fitted.encoders.attributes,
+    })
+}
