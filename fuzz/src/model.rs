@@ -9,7 +9,7 @@ use coldlink::graph::Attributes;
 use coldlink::dataset::{Dataset, End};
 use coldlink::index::{Effort, LinkIndex};
 use coldlink::load::{LoadOptions, load_json_lines, new_from_json_lines};
-use coldlink::model::{Among, Model, Wish};
+use coldlink::model::{Among, Model, Plan};
 use coldlink::storage::{FileError, FileProblem};
 use coldlink::pipeline::{Settings, Training};
 use coldlink::train::Silent;
@@ -126,13 +126,13 @@ pub fn use_model(model: &Model) {
 }
 
 fn ask(model: &Model, new: &Attributes) {
-    let newcomers = model.meet(new);
+    let newcomers = model.encode(new);
     let (nodes, rows) = (model.embeddings.nodes() as u32, 0..new.rows());
     // For one link the index is used, for more every node is scored: there are few.
-    for wish in [Wish::best(1), Wish { among: Among::Both, popularity: 0.5, ..Wish::best(5) }] {
-        for (row, hits) in model.best_links(&newcomers, rows.clone(), wish).iter().enumerate() {
+    for plan in [Plan::best(1), Plan { among: Among::Both, popularity: 0.5, ..Plan::best(5) }] {
+        for (row, hits) in model.best_links(&newcomers, rows.clone(), plan).iter().enumerate() {
             for hit in hits {
-                let other = if hit.node < nodes { End::Seen(hit.node) } else { End::New(hit.node - nodes) };
+                let other = if hit.node < nodes { End::Known(hit.node) } else { End::New(hit.node - nodes) };
                 black_box(model.explain(new, &newcomers, row as u32, other));
                 black_box(model.probability(hit.score, model.base_rate()));
             }

@@ -2,7 +2,7 @@
 
 use coldlink::dataset::{End, NewNodes as Loaded};
 use coldlink::graph::{Attributes, NameIndex, Names, NodeId};
-use coldlink::model::{Among, FilterError, Newcomers, Wish};
+use coldlink::model::{Among, EncodedNodes, FilterError, Plan};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
@@ -22,7 +22,7 @@ pub struct NewNodes {
     names: Names,
     attributes: Attributes,
     notes: Vec<String>,
-    met: Newcomers,
+    met: EncodedNodes,
 }
 
 /// A column for each of: the row of the new node, the rank, the number of the other node, the score.
@@ -37,7 +37,7 @@ impl NewNodes {
         let notes = loaded.notes();
         let Loaded { names, attributes, .. } = loaded;
         let model = &trained.get().model;
-        let met = trained.py().detach(|| model.meet(&attributes));
+        let met = trained.py().detach(|| model.encode(&attributes));
         Ok(NewNodes { names, attributes, notes, met, trained: trained.unbind() })
     }
 }
@@ -70,7 +70,7 @@ impl NewNodes {
         popularity: f32,
     ) -> PyResult<Links<'py>> {
         let among = match among {
-            "seen" => Among::Seen,
+            "seen" => Among::Known,
             "new" => Among::New,
             "both" => Among::Both,
             other => {
@@ -89,11 +89,11 @@ impl NewNodes {
         excluded.sort_unstable();
         excluded.dedup();
         let kind = candidates.map(|name| model.node_type(&name)).transpose().map_err(unfiltered)?;
-        let wish = Wish { count, among, excluded: &excluded, kind, popularity };
+        let plan = Plan { count, among, excluded: &excluded, node_type: kind, popularity };
         let (mut new, mut rank, mut other, mut score) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for first in (0..self.names.len()).step_by(PER_ROUND) {
             let round = first..self.names.len().min(first + PER_ROUND);
-            let found = py.detach(|| model.best_links(&self.met, round.clone(), wish));
+            let found = py.detach(|| model.best_links(&self.met, round.clone(), plan));
             for (row, hits) in round.zip(found) {
                 for (place, hit) in hits.iter().enumerate() {
                     new.push(row as u32);
@@ -192,7 +192,7 @@ impl NewNodes {
         let (seen, new) = (model.names.index(), self.names.index());
         let source = |row: usize, name: &str| {
             let found =
-                if self.names.is_empty() { seen.find(name).map(End::Seen) } else { new.find(name).map(End::New) };
+                if self.names.is_empty() { seen.find(name).map(End::Known) } else { new.find(name).map(End::New) };
             let what = if self.names.is_empty() { "node" } else { "new node" };
             let message = || format!("row {row} of `pairs`: there is no {what} `{name}`");
             found.ok_or_else(|| refused(message(), "a pair is the name of a new node and that of a node of the graph"))
@@ -213,5 +213,5 @@ fn unfiltered(error: FilterError) -> PyErr {
 
 /// A node of the graph, or else a new one.
 fn find(seen: &NameIndex<'_>, new: &NameIndex<'_>, name: &str) -> Option<End> {
-    seen.find(name).map(End::Seen).or_else(|| new.find(name).map(End::New))
+    seen.find(name).map(End::Known).or_else(|| new.find(name).map(End::New))
 }

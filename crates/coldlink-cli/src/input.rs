@@ -14,7 +14,6 @@ use crate::failure::Failure;
 use crate::tables::{count, percent};
 
 /// An attribute that makes up more of all rows' squared length than this leaves nothing to the others.
-const DOMINATING: f64 = 0.9;
 
 /// A graph, in one piece or in two tables.
 #[derive(Args)]
@@ -60,7 +59,7 @@ impl GraphArgs {
     pub fn load(&self, common: &Common) -> anyhow::Result<Dataset> {
         let dataset = self.load_silently()?;
         if !common.quiet {
-            notes(&dataset).iter().for_each(|note| eprintln!("note: {note}"));
+            dataset.notes_in_words().iter().for_each(|note| eprintln!("note: {note}"));
         }
         Ok(dataset)
     }
@@ -99,56 +98,6 @@ impl GraphArgs {
         let paths = [&self.graph, &self.options.nodes, &self.options.edges];
         paths.into_iter().flatten().map(PathBuf::as_path).collect()
     }
-}
-
-/// What the user should know about a graph that was loaded, a line each.
-pub fn notes(dataset: &Dataset) -> Vec<String> {
-    let notes = &dataset.notes;
-    let mut lines = Vec::new();
-    let mut left_out = |number: usize, what: &str, which: &str| {
-        if number > 0 {
-            lines.push(format!("left out {}{which}", count(number, what)));
-        }
-    };
-    left_out(notes.cleaned.self_loops, "self-loop", "");
-    left_out(notes.cleaned.duplicates, "repeated link", "");
-    left_out(notes.unknown_ends, "link", " of nodes without a row");
-    if notes.directed {
-        lines.push("links have a direction, which is dropped (`--strict-input` refuses instead)".to_owned());
-    }
-    if notes.weighted {
-        lines.push("links have weights, which are ignored (`--strict-input` refuses instead)".to_owned());
-    }
-    if !notes.ignored_columns.is_empty() {
-        let (s, make) = if notes.ignored_columns.len() == 1 { ("", "makes") } else { ("s", "make") };
-        let names = notes.ignored_columns.join("`, `");
-        lines
-            .push(format!("column{s} `{names}` {make} no attribute: empty, or nearly every row has a text of its own"));
-    }
-    lines.extend(notes.cells.iter().cloned());
-    lines.extend(dominating_attribute(dataset));
-    lines
-}
-
-/// Numbers far larger than all others, as years beside words, leave those no say.
-fn dominating_attribute(dataset: &Dataset) -> Option<String> {
-    let attributes = &dataset.attributes;
-    if !attributes.blocks().is_empty() {
-        return None;
-    }
-    let mut squares = vec![0.0_f64; attributes.width()];
-    for (&column, &value) in attributes.columns().iter().zip(attributes.values()) {
-        squares[column as usize] += f64::from(value).powi(2);
-    }
-    let total: f64 = squares.iter().sum();
-    let (column, largest) = squares.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let share = largest / total;
-    if attributes.width() < 2 || share.is_nan() || share < DOMINATING {
-        return None;
-    }
-    let name = attributes.names().0.get(column).map_or_else(|| column.to_string(), |name| format!("`{name}`"));
-    let why = format!("attribute {name} makes up {} of all attributes' squared size", percent(share));
-    Some(format!("{why} and outweighs the others; scale it to about 0 to 1, or leave it out"))
 }
 
 /// Opens a model.

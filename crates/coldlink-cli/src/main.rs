@@ -6,6 +6,7 @@ mod export;
 mod failure;
 mod input;
 mod interrupt;
+mod links;
 mod output;
 mod plots;
 mod progress;

@@ -57,7 +57,7 @@ pub async fn embed(State(server): State<Arc<Server>>, body: Body) -> Result<Answ
 
 fn embed_nodes(served: &Served, request: EmbedRequest, limits: &Limits) -> Result<EmbedAnswer, ApiError> {
     let Given { new, notes, .. } = Given::read(served, request.nodes, limits.nodes)?;
-    let newcomers = served.model.meet(&new.attributes);
+    let newcomers = served.model.encode(&new.attributes);
     check_finite(&newcomers)?;
     let rows = &newcomers.embeddings.attributes;
     let embedding =

@@ -2,7 +2,7 @@
 
 use coldlink::dataset::End;
 use coldlink::graph::{Attributes, NodeId};
-use coldlink::model::Newcomers;
+use coldlink::model::EncodedNodes;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -48,7 +48,7 @@ pub struct SimilarNode {
 pub fn explain(
     served: &Served,
     attributes: &Attributes,
-    new: &Newcomers,
+    new: &EncodedNodes,
     node: NodeId,
     other: End,
 ) -> (Because, Vec<SimilarNode>) {

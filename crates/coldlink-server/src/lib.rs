@@ -17,7 +17,7 @@ mod limits;
 mod links;
 mod map;
 mod metrics;
-mod names;
+
 mod nodes;
 mod page;
 mod record;

@@ -7,7 +7,7 @@ use axum::extract::State;
 use coldlink::dataset::End;
 use coldlink::graph::NodeId;
 use coldlink::index::Hit;
-use coldlink::model::{Among, Newcomers, Wish};
+use coldlink::model::{Among, EncodedNodes, Plan};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -147,7 +147,7 @@ fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadl
     let Given { new, mut notes, .. } = Given::read(served, nodes, limits.nodes)?;
     check_links(new.names.len().saturating_mul(k), explain, limits)?;
     let model = &served.model;
-    let newcomers = model.meet(&new.attributes);
+    let newcomers = model.encode(&new.attributes);
     check_finite(&newcomers)?;
     let (mut excluded, unknown) = excluded(served, &new, &exclude);
     for (column, value) in &values {
@@ -161,18 +161,18 @@ fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadl
         notes.push(format!("{unknown} name{s} of `exclude` {belong} to no node"));
     }
     let among = match among {
-        Where::Seen => Among::Seen,
+        Where::Seen => Among::Known,
         Where::New => Among::New,
         Where::Both => Among::Both,
     };
-    let wish = Wish { count: k, among, excluded: &excluded, kind, popularity: popularity as f32 };
+    let plan = Plan { count: k, among, excluded: &excluded, node_type: kind, popularity: popularity as f32 };
     let base_rate = base_rate.unwrap_or_else(|| model.base_rate());
     let known = model.summary.nodes;
     let mut answers = Vec::with_capacity(new.names.len());
     for start in (0..new.names.len()).step_by(PER_ROUND) {
         deadline.check()?;
         let rows = start..new.names.len().min(start + PER_ROUND);
-        for (row, hits) in rows.clone().zip(model.best_links(&newcomers, rows, wish)) {
+        for (row, hits) in rows.clone().zip(model.best_links(&newcomers, rows, plan)) {
             let mut answer = NodeLinks {
                 node: new.names.get(row as NodeId).into_owned(),
                 links: Vec::with_capacity(hits.len()),
@@ -183,7 +183,7 @@ fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadl
             for (place, hit) in hits.into_iter().enumerate() {
                 let other = end(known, hit.node);
                 let name = match other {
-                    End::Seen(node) => model.names.get(node),
+                    End::Known(node) => model.names.get(node),
                     End::New(node) => new.names.get(node),
                 };
                 let mut because = None;
@@ -197,7 +197,7 @@ fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadl
                 answer.links.push(Link {
                     rank: place + 1,
                     name: name.into_owned(),
-                    seen: matches!(other, End::Seen(_)),
+                    seen: matches!(other, End::Known(_)),
                     score: hit.score,
                     probability: model.probability(hit.score, base_rate),
                     because,
@@ -236,7 +236,7 @@ fn check_links(links: usize, explain: bool, limits: &Limits) -> Result<(), ApiEr
 }
 
 /// Numbers may be so large that their embedding is none.
-pub(crate) fn check_finite(newcomers: &Newcomers) -> Result<(), ApiError> {
+pub(crate) fn check_finite(newcomers: &EncodedNodes) -> Result<(), ApiError> {
     let embeddings = &newcomers.embeddings.attributes;
     match (0..embeddings.rows()).find(|&row| embeddings.row(row).iter().any(|value| !value.is_finite())) {
         None => Ok(()),
@@ -249,7 +249,7 @@ pub(crate) fn check_finite(newcomers: &Newcomers) -> Result<(), ApiError> {
 
 /// A node where new ones are numbered after those of the model.
 fn end(known: usize, node: NodeId) -> End {
-    if (node as usize) < known { End::Seen(node) } else { End::New(node - known as NodeId) }
+    if (node as usize) < known { End::Known(node) } else { End::New(node - known as NodeId) }
 }
 
 /// The numbers of excluded nodes, in rising order, and how many names belong to none.

@@ -211,7 +211,7 @@ async fn add_nodes(server: &Arc<Server>, nodes: Vec<Node>) -> Result<AddAnswer, 
             let server = changed;
             let current = server.newest();
             let Given { new, notes, .. } = read_named(&current, nodes, server.limits().nodes)?;
-            crate::links::check_finite(&current.model.meet(&new.attributes))?;
+            crate::links::check_finite(&current.model.encode(&new.attributes))?;
             let larger = current.model.add(&new)?;
             let cannot_save = |error: coldlink::storage::FileError| {
                 tracing::error!(error = &error as &dyn std::error::Error, "the model with new nodes cannot be saved");

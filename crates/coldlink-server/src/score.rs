@@ -106,7 +106,7 @@ fn score_pairs(
     let index = new.names.index();
     let ends: Vec<(End, End)> =
         request.pairs.iter().map(|pair| ends(served, &index, pair)).collect::<Result<_, _>>()?;
-    let newcomers = served.model.meet(&new.attributes);
+    let newcomers = served.model.encode(&new.attributes);
     check_finite(&newcomers)?;
     let base_rate = served.model.base_rate();
     let mut scores = Vec::with_capacity(ends.len());
@@ -123,7 +123,7 @@ fn ends(served: &Served, new: &NameIndex<'_>, pair: &Pair) -> Result<(End, End),
     let find_new = |name: &str| new.find(name).map(End::New).ok_or_else(|| not_given(name));
     match pair {
         Pair::Seen(SeenPair { new, seen }) => {
-            let other = served.find(seen).map(End::Seen).ok_or_else(|| ApiError::unknown_node(seen))?;
+            let other = served.find(seen).map(End::Known).ok_or_else(|| ApiError::unknown_node(seen))?;
             Ok((find_new(new)?, other))
         }
         Pair::New(NewPair { new, other_new }) => Ok((find_new(new)?, find_new(other_new)?)),

@@ -15,7 +15,7 @@ use coldlink::storage::{FileError, FileProblem};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::map::Map;
-use crate::names::NameOrder;
+use coldlink::graph::NameOrder;
 
 /// A model with its look-ups. It never changes; a newer one takes its place.
 pub struct Served {
@@ -57,7 +57,7 @@ impl Served {
     fn new(model: Model, fingerprint: String, identity: Identity) -> Self {
         Served {
             names: NameOrder::new(&model.names),
-            attribute_names: model.attribute_names(),
+            attribute_names: model.attribute_names().to_vec(),
             model,
             fingerprint,
             identity,

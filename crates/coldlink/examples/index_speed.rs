@@ -14,7 +14,7 @@ use coldlink::config::Term;
 use coldlink::dataset::{Dataset, Notes};
 use coldlink::graph::{Attributes, Graph, Names, NodeId};
 use coldlink::index::{AboutIndex, Hit, LinkIndex};
-use coldlink::model::{Model, Wish};
+use coldlink::model::{Model, Plan};
 use coldlink::pipeline::{Settings, Training};
 use coldlink::train::Silent;
 use rand::{RngExt, SeedableRng};
@@ -165,7 +165,7 @@ fn main() {
 /// The best links of some new nodes, one after the other, and how long they take.
 fn ask(model: &Model, new: &Attributes, rows: usize) -> (Vec<Vec<Hit>>, String) {
     let rows: Vec<Attributes> = (0..rows).map(|row| new.select(&[row as NodeId])).collect();
-    let best = |row: &Attributes| model.best_links(&model.meet(row), 0..1, Wish::best(10)).remove(0);
+    let best = |row: &Attributes| model.best_links(&model.encode(row), 0..1, Plan::best(10)).remove(0);
     best(&rows[0]);
     let (busy, mut times) = (thread_milliseconds(), Vec::new());
     let found = rows.iter().map(|row| {

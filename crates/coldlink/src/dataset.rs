@@ -62,7 +62,73 @@ impl NewNodes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// A node of the graph that was trained on.
-    Seen(NodeId),
+    Known(NodeId),
     /// A row of the new nodes.
     New(NodeId),
+}
+
+/// A pair whose score is asked for, by names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairQuery {
+    /// The name of a new node, or else of a known one.
+    pub source: String,
+    /// The name of a known node, or else of a new one.
+    pub target: String,
+    /// Whether the target is a known node; without it, known nodes come first.
+    pub known: Option<bool>,
+}
+
+/// A share of all attributes' squared size from which on one attribute leaves the others no say.
+const DOMINATING: f64 = 0.9;
+
+impl Dataset {
+    /// What the user should know about it, a line each.
+    pub fn notes_in_words(&self) -> Vec<String> {
+        let notes = &self.notes;
+        let mut lines = Vec::new();
+        let mut dropped = |number: usize, what: &str, which: &str| {
+            if number > 0 {
+                let s = if number == 1 { "" } else { "s" };
+                lines.push(format!("dropped {number} {what}{s}{which}"));
+            }
+        };
+        dropped(notes.cleaned.self_loops, "self-loop", "");
+        dropped(notes.cleaned.duplicates, "repeated link", "");
+        dropped(notes.unknown_ends, "link", " of nodes without a row");
+        if notes.directed {
+            lines.push("links have a direction, which coldlink drops".to_owned());
+        }
+        if notes.weighted {
+            lines.push("links have weights, which coldlink ignores".to_owned());
+        }
+        if !notes.ignored_columns.is_empty() {
+            let (s, make) = if notes.ignored_columns.len() == 1 { ("", "makes") } else { ("s", "make") };
+            let names = notes.ignored_columns.join("`, `");
+            lines.push(format!("column{s} `{names}` {make} no attribute: empty, or nearly every row has its own text"));
+        }
+        lines.extend(notes.cells.iter().cloned());
+        lines.extend(self.dominating_attribute());
+        lines
+    }
+
+    /// Numbers far larger than all others, as years beside words, leave those no say.
+    fn dominating_attribute(&self) -> Option<String> {
+        let attributes = &self.attributes;
+        if !attributes.blocks().is_empty() {
+            return None;
+        }
+        let mut squares = vec![0.0_f64; attributes.width()];
+        for (&column, &value) in attributes.columns().iter().zip(attributes.values()) {
+            squares[column as usize] += f64::from(value).powi(2);
+        }
+        let total: f64 = squares.iter().sum();
+        let (column, largest) = squares.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let share = largest / total;
+        if attributes.width() < 2 || share.is_nan() || share < DOMINATING {
+            return None;
+        }
+        let name = attributes.names().0.get(column).map_or_else(|| column.to_string(), |name| format!("`{name}`"));
+        let why = format!("attribute {name} makes up {:.1} % of all attributes' squared size", 100.0 * share);
+        Some(format!("{why} and outweighs the others; scale it to about 0 to 1, or leave it out"))
+    }
 }

@@ -8,7 +8,7 @@ use coldlink::graph::{Attributes, Cleaned, Graph, Names};
 use coldlink::load::{
     LoadError, LoadOptions, NpzFile, PackedProblem, load, load_tables, new_from_json_lines, open_packed, write_packed,
 };
-use coldlink::model::{Model, Wish};
+use coldlink::model::{Model, Plan};
 
 /// Where the real sets are, if they are: they belong to no checkout.
 fn real(file: &str) -> Option<PathBuf> {
@@ -236,7 +236,7 @@ fn a_model_of_version_3_still_opens_and_finds_the_same_links() {
         "keywords": "radial velocities|laser guide stars|review|aerial perspective|coronagraphs|transmission spectra"}"#;
     let line = row.replace('\n', " ").into_bytes();
     let new = new_from_json_lines(line, model.schema.as_ref().unwrap(), false).unwrap();
-    let found = model.best_links(&model.meet(&new.attributes), 0..1, Wish::best(3)).remove(0);
+    let found = model.best_links(&model.encode(&new.attributes), 0..1, Plan::best(3)).remove(0);
     let names: Vec<_> = found.iter().map(|hit| model.names.get(hit.node)).collect();
     assert_eq!(names, ["p025", "p034", "p027"]);
     for (hit, score) in found.iter().zip([0.3949283, 0.3223599, 0.30613428]) {

@@ -6,9 +6,8 @@ use anyhow::Context;
 use clap::Args;
 use coldlink::Config;
 use coldlink::dataset::Dataset;
-use coldlink::graph::NodeId;
 use coldlink::load::{LoadOptions, load};
-use coldlink::model::{Model, Wish};
+use coldlink::model::{Model, Query};
 use coldlink::pipeline::{Evaluation, Settings, Training};
 use coldlink::split::Protocol;
 use coldlink::train::TrainError;
@@ -114,19 +113,19 @@ fn stopped_or_failed(error: coldlink::Error) -> anyhow::Error {
 
 fn likely_links(world: &World, model: &Model, new: &Path, common: &Common) -> anyhow::Result<String> {
     let new = load_new_nodes(new, model, false, common)?;
-    let newcomers = model.meet(&new.attributes);
-    let hits = model.best_links(&newcomers, 0..new.names.len().min(SHOWN), Wish::best(LINKS));
+    let asked = model.ask(new)?;
+    let query = model.resolve(&asked, &Query { count: LINKS, ..Query::default() })?;
     let titled = |id: &str| world.title(id).unwrap_or_default().to_owned();
     let mut text = String::new();
-    for (node, hits) in hits.iter().enumerate() {
-        let id = new.names.get(node as NodeId);
+    for links in model.links(&asked, &query, 0..asked.len().min(SHOWN)) {
         let mut table = Columns::bare();
-        for hit in hits {
-            let probability = model.probability(hit.score, model.base_rate()).map(percent);
-            let likely = probability.unwrap_or_else(|| format!("{:.3}", hit.score));
-            table.row([titled(&model.names.get(hit.node)), likely]);
+        for link in &links {
+            let likely = link.probability.map(percent).unwrap_or_else(|| format!("{:.3}", link.score));
+            table.row([titled(&link.target), likely]);
         }
-        text.push_str(&format!("\n{id}  {}\n{table}", titled(&id)));
+        if let Some(first) = links.first() {
+            text.push_str(&format!("\n{}  {}\n{table}", first.source, titled(&first.source)));
+        }
     }
     Ok(text)
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::Common;
 use super::index::found;
 use crate::failure::Failure;
-use crate::input::{GraphArgs, empty_rows, notes};
+use crate::input::{GraphArgs, empty_rows};
 use crate::output::{print, print_json};
 use crate::progress::quality;
 use crate::tables::{Columns, Facts, count, percent, whole};
@@ -121,7 +121,7 @@ impl AboutGraph {
         let nodes = || 0..graph.nodes() as NodeId;
         let without_links = nodes().filter(|&node| graph.degree(node) == 0).count();
         let without_attributes = empty_rows(attributes);
-        let mut warnings = notes(dataset);
+        let mut warnings = dataset.notes_in_words();
         if without_links > 0 {
             let nodes = count(without_links, "node");
             warnings.push(format!("{nodes} without links: known by attributes alone"));

@@ -21,9 +21,6 @@ use crate::progress::{Progress, quality};
 use crate::settings::SettingsArgs;
 use crate::tables::count;
 
-/// Below so many nodes, scoring every one takes few milliseconds.
-const INDEXED_FROM: usize = 50_000;
-
 /// Train a model on a graph
 #[derive(Args)]
 #[command(after_help = EXAMPLES, after_long_help = long_help())]
@@ -103,7 +100,7 @@ pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
 impl Train {
     /// Makes the index where it is worth it. One of the model that was here before would be of no use any more.
     fn make_index(&self, model: &Model, common: &Common) -> anyhow::Result<()> {
-        let worth_it = model.summary.nodes >= INDEXED_FROM || LinkIndex::path_of(&self.output).exists();
+        let worth_it = model.is_worth_an_index() || LinkIndex::path_of(&self.output).exists();
         if worth_it && !self.no_index { index::make(model, &self.output, common) } else { Ok(()) }
     }
 

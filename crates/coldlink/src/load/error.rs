@@ -290,15 +290,19 @@ pub enum LineProblem {
         /// The node table's file name.
         nodes: String,
     },
-    /// A pair whose first end is not among the new nodes.
-    #[error("there is no new node `{name}`")]
-    NotNew {
-        /// The name.
-        name: String,
+    /// A cell that is neither true nor false.
+    #[error("column `{column}` takes true or false, and `{cell}` is neither")]
+    NotABoolean {
+        /// The column.
+        column: String,
+        /// The cell.
+        cell: String,
     },
-    /// A pair whose second end is neither in the graph nor among the new nodes.
-    #[error("there is no node `{name}`")]
+    /// A pair with a node that nobody knows.
+    #[error("there is no {what} `{name}`")]
     NoSuchNode {
+        /// `node`, `new node` or `known node`.
+        what: &'static str,
         /// The name.
         name: String,
     },
@@ -536,7 +540,7 @@ impl TableProblem {
             TableProblem::OtherColumns { .. } => {
                 "leave out `--strict-input` to read missing columns as empty and leave others aside"
             }
-            TableProblem::NotPairs { .. } => "give the columns `new,seen`: the new node, and the node of the graph",
+            TableProblem::NotPairs { .. } => "give the columns `source,target`: a new node, and a known one",
             TableProblem::TooFewColumns { .. } => "separate cells with `,` in `.csv` and with a tab in `.tsv`",
         };
         Some(hint.into())
@@ -567,8 +571,10 @@ impl LineProblem {
             LineProblem::NoName { .. } => "give every node a name",
             LineProblem::RepeatedNode { .. } => "keep one of the two rows",
             LineProblem::UnknownNode { .. } => "add the row, or drop such links with `--unknown-nodes drop`",
-            LineProblem::NotNew { .. } => "the first column names new nodes, the second nodes of the graph",
-            LineProblem::NoSuchNode { .. } => "the second column names nodes of the graph, or other new nodes",
+            LineProblem::NotABoolean { .. } => "leave the cell empty if it is not known",
+            LineProblem::NoSuchNode { .. } => {
+                "a source is a new node, or else a known one; a target is a known node, or else a new one"
+            }
             LineProblem::Cell(CellProblem::Unreadable { .. }) => {
                 "correct the cell or empty it, give the column another kind with `--columns`, or leave out `--strict-input`"
             }

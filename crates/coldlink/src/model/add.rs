@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::indexed::Cached;
+use super::cached::Cached;
 use super::{Memory, Model, Summary};
 use crate::dataset::NewNodes;
 use crate::graph::{Names, NodeId};
@@ -73,7 +73,7 @@ impl Model {
             return Err(AddError::TooMany { nodes });
         }
         let names = followed_by(&self.names, &new.names)?;
-        let newcomers = self.meet(&new.attributes);
+        let newcomers = self.encode(&new.attributes);
         let memory = self.memory.as_ref().map(|memory| Memory {
             graph: memory.graph.with_unlinked(new.names.len()),
             words: memory.words.followed_by(&memory.words.of_new(&self.prepared(&new.attributes))),

@@ -66,21 +66,21 @@ fn a_model_with_fitted_terms_is_read_as_it_was_written() {
     let read = Model::open(&path).unwrap();
     assert_eq!(read.memory, model.memory);
     let new = Attributes::from_rows(12, &[vec![(1, 1.0)], vec![]]).unwrap();
-    let wish = Wish::best(7);
-    assert_eq!(read.best_links(&read.meet(&new), 0..2, wish), model.best_links(&model.meet(&new), 0..2, wish));
+    let plan = Plan::best(7);
+    assert_eq!(read.best_links(&read.encode(&new), 0..2, plan), model.best_links(&model.encode(&new), 0..2, plan));
 }
 
 #[test]
 fn less_popularity_changes_the_order_and_not_the_scores() {
     let model = with_memory(trained(&["width=20"], 3));
     let new = Attributes::from_rows(12, &[vec![(1, 1.0), (8, 0.5)]]).unwrap();
-    let newcomers = model.meet(&new);
-    let found = |popularity| model.best_links(&newcomers, 0..1, Wish { popularity, ..Wish::best(60) }).remove(0);
+    let newcomers = model.encode(&new);
+    let found = |popularity| model.best_links(&newcomers, 0..1, Plan { popularity, ..Plan::best(60) }).remove(0);
     let (mut usual, mut quiet) = (found(1.0), found(0.0));
     assert!(usual.is_sorted_by(|a, b| a.score >= b.score));
     let place = |hits: &[Hit], node: NodeId| hits.iter().position(|hit| hit.node == node);
     assert!(place(&quiet, 0) > place(&usual, 0), "a hub falls");
-    let pairs: Vec<_> = usual.iter().map(|hit| (End::New(0), End::Seen(hit.node))).collect();
+    let pairs: Vec<_> = usual.iter().map(|hit| (End::New(0), End::Known(hit.node))).collect();
     for (hit, score) in usual.iter().zip(model.score_pairs(&newcomers, &pairs)) {
         assert!((hit.score - score).abs() < 1e-4);
     }
@@ -94,15 +94,15 @@ fn less_popularity_changes_the_order_and_not_the_scores() {
 fn links_are_looked_for_where_it_is_wished() {
     let new = Attributes::from_rows(12, &[vec![(1, 1.0)], vec![(1, 1.0), (8, 0.5)], vec![(4, 1.0)]]).unwrap();
     for model in [with_memory(trained(&["width=20"], 3)), trained(&["width=20", "terms=[]"], 3)] {
-        let newcomers = model.meet(&new);
+        let newcomers = model.encode(&new);
         let found = |among, excluded: &[NodeId]| {
-            let wish = Wish { among, excluded, ..Wish::best(100) };
-            let mut hits = model.best_links(&newcomers, 0..1, wish).remove(0);
+            let plan = Plan { among, excluded, ..Plan::best(100) };
+            let mut hits = model.best_links(&newcomers, 0..1, plan).remove(0);
             assert!(hits.is_sorted_by(|a, b| a.score >= b.score));
             hits.sort_by_key(|hit| hit.node);
             hits
         };
-        let (warm, new, both) = (found(Among::Seen, &[]), found(Among::New, &[]), found(Among::Both, &[]));
+        let (warm, new, both) = (found(Among::Known, &[]), found(Among::New, &[]), found(Among::Both, &[]));
         let nodes = |hits: &[Hit]| hits.iter().map(|hit| hit.node).collect::<Vec<_>>();
         assert_eq!(nodes(&warm), (0..60).collect::<Vec<_>>());
         assert_eq!(nodes(&new), [61, 62], "a node is not its own link");
@@ -111,7 +111,7 @@ fn links_are_looked_for_where_it_is_wished() {
             nodes(&found(Among::Both, &[3, 61])),
             [(0..3).collect::<Vec<_>>(), (4..60).collect(), vec![62]].concat()
         );
-        let end = |node: NodeId| if node < 60 { End::Seen(node) } else { End::New(node - 60) };
+        let end = |node: NodeId| if node < 60 { End::Known(node) } else { End::New(node - 60) };
         let pairs: Vec<_> = both.iter().map(|hit| (End::New(0), end(hit.node))).collect();
         for (hit, score) in both.iter().zip(model.score_pairs(&newcomers, &pairs)) {
             assert!((hit.score - score).abs() < 1e-4, "{}: {} instead of {score}", hit.node, hit.score);
@@ -122,14 +122,14 @@ fn links_are_looked_for_where_it_is_wished() {
 /// What `rest` must be: the intercept with the walks' smallest chances, and the embedding of no attributes.
 fn check_explanation(model: &Model, intercept: f64) {
     let new = Attributes::from_rows(12, &[vec![(1, 1.0), (3, 0.7), (8, 0.5)], vec![(0, 1.0), (8, 2.0)]]).unwrap();
-    let newcomers = model.meet(&new);
-    for other in [End::Seen(1), End::Seen(17), End::New(1)] {
-        let explained = model.explain(&new, &newcomers, 0, other);
+    let newcomers = model.encode(&new);
+    for other in [End::Known(1), End::Known(17), End::New(1)] {
+        let explained = model.score_parts(&new, &newcomers, 0, &[other]).remove(0);
         let score = f64::from(model.score_pairs(&newcomers, &[(End::New(0), other)])[0]);
         let attributes: f64 = explained.attributes.iter().map(|amount| amount.1).sum();
-        let sum = attributes + explained.similar_nodes + explained.popularity + explained.rest;
+        let sum = attributes + explained.similar_nodes + explained.popularity + explained.baseline;
         assert!((sum - score).abs() < 1e-9);
-        assert!((explained.rest - intercept).abs() < 2e-3, "{} instead of {intercept}", explained.rest);
+        assert!((explained.baseline - intercept).abs() < 2e-3, "{} instead of {intercept}", explained.baseline);
         assert!(explained.attributes.iter().all(|&(column, _)| [1, 3, 8].contains(&column)));
         assert!(explained.attributes.is_sorted_by(|a, b| a.1.abs() >= b.1.abs()));
         assert_eq!(explained.most_similar.len(), 5);
@@ -162,7 +162,7 @@ fn added_nodes_are_found_and_the_scores_of_others_stay() {
         assert_eq!((larger.summary.nodes, larger.names.len(), larger.names.get(60).as_ref()), (62, 62, "x"));
         assert_eq!(larger.base_rate(), model.base_rate());
         let scores = |model: &Model| {
-            let mut hits = model.best_links(&model.meet(&query), 0..1, Wish::best(100)).remove(0);
+            let mut hits = model.best_links(&model.encode(&query), 0..1, Plan::best(100)).remove(0);
             hits.sort_by_key(|hit| hit.node);
             hits
         };

@@ -19,7 +19,7 @@ use crate::columns::{EdgeColumns, Schema};
 use crate::dataset::{Dataset, NewNodes, Notes};
 use crate::graph::{GraphBuilder, Names, NodeId};
 
-pub use pairs::{load_excluded, load_pairs};
+pub use pairs::{load_names, load_pairs};
 pub(in crate::load) use rows::is_table;
 
 /// Headers of the two columns that make a link; other tables have it in their first two.
