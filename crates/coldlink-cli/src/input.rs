@@ -13,7 +13,6 @@ use crate::commands::Common;
 use crate::failure::Failure;
 use crate::tables::{count, percent};
 
-/// An attribute that makes up more of all rows' squared length than this leaves nothing to the others.
 
 /// A graph, in one piece or in two tables.
 #[derive(Args)]
