@@ -13,11 +13,10 @@ use crate::commands::Common;
 use crate::failure::Failure;
 use crate::tables::{count, percent};
 
-
 /// A graph, in one piece or in two tables.
 #[derive(Args)]
 pub struct GraphArgs {
-    /// The graph: a folder with nodes.csv and edges.csv, an .npz file, or a .coldlink file
+    /// Graph: a folder with nodes.csv and edges.csv, an .npz file, or a .coldlink file
     #[arg(required_unless_present_all = ["nodes", "edges"])]
     graph: Option<PathBuf>,
     #[command(flatten)]
@@ -28,19 +27,19 @@ pub struct GraphArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Reading the graph")]
 pub struct GraphOptions {
-    /// The table of nodes, where it is not in a folder with the links
+    /// Table of nodes, if it is not in one folder with the links
     #[arg(long, value_name = "FILE", requires = "edges", conflicts_with = "graph")]
     nodes: Option<PathBuf>,
-    /// The table of links
+    /// Table of links
     #[arg(long, value_name = "FILE", requires = "nodes", conflicts_with = "graph")]
     edges: Option<PathBuf>,
-    /// Refuse links with directions or weights, and cells that cannot be read, instead of dropping these
+    /// Refuse links with directions or weights and unreadable cells instead of dropping them
     #[arg(long)]
     strict_input: bool,
-    /// What the columns of the tables are, as `coldlink inspect GRAPH --schema` prints it
+    /// Column kinds, as `coldlink inspect GRAPH --schema` prints them
     #[arg(long, value_name = "FILE")]
     columns: Option<PathBuf>,
-    /// What to do with links of nodes that have no row
+    /// Links of nodes without a row
     #[arg(long, value_name = "WHAT", default_value = "refuse")]
     unknown_nodes: Unknown,
 }
@@ -49,7 +48,7 @@ pub struct GraphOptions {
 enum Unknown {
     /// Stop with an error that names the line
     Refuse,
-    /// Leave such links out
+    /// Drop such links
     Drop,
 }
 

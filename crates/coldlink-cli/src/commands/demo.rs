@@ -29,21 +29,21 @@ const LINKS: usize = 10;
 /// By this file a folder is known to be an earlier demo's, which may be written over.
 const README: &str = "README.txt";
 
-/// See it work on a made-up graph of papers
+/// See it work on a synthetic citation graph
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   coldlink demo
   coldlink demo --papers 10000 --seed 7 -o another-world
-  coldlink demo --tables-only      only the tables, to try the other commands on")]
+  coldlink demo --tables-only      write only the tables, to try other commands")]
 pub struct Demo {
-    /// Papers in the graph
+    /// Number of papers
     #[arg(long, default_value_t = 3000, value_name = "N", value_parser = clap::value_parser!(u32).range(200..=200_000))]
     papers: u32,
-    /// What the world and all random choices come from
+    /// Random seed
     #[arg(long, default_value_t = 0, value_parser = seeds())]
     seed: u64,
-    /// The folder to write the graph and the model to
+    /// Folder for the graph and the model
     #[arg(long, short, default_value = "coldlink-demo", value_name = "FOLDER")]
     output: PathBuf,
     /// Write the tables and stop

@@ -12,7 +12,7 @@ use crate::input::{load_new_nodes, open_model};
 use crate::output::{check_writable, print};
 use crate::tables::count;
 
-/// Write the embeddings of nodes to a file or a database
+/// Write embeddings to a file or a database
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -28,27 +28,27 @@ which is all but words in common and walks:
   SELECT name, -(search <#> '[…]') AS score FROM papers ORDER BY search <#> '[…]' LIMIT 10
 where […] is a new node's query: its embedding, followed by 1.")]
 pub struct Embed {
-    /// The model
+    /// Model file
     model: PathBuf,
-    /// The file to write: .npy or .parquet
+    /// File to write: .npy or .parquet
     #[arg(long, short, value_name = "FILE", required_unless_present = "to", conflicts_with = "to")]
     output: Option<PathBuf>,
-    /// The database to write to; needs the extension pgvector
+    /// Database to write to; needs the pgvector extension
     #[arg(long, value_name = "postgres://…", requires = "table")]
     to: Option<String>,
-    /// The table to make in it
+    /// Table to create
     #[arg(long, value_name = "NAME", requires = "to")]
     table: Option<String>,
-    /// Replace the table if there is one
+    /// Replace the table if it exists
     #[arg(long, requires = "to")]
     replace: bool,
-    /// New nodes, a table or an .npz file, instead of those of the graph
+    /// Embed these new nodes, a table or an .npz file, instead of the known ones
     #[arg(long, value_name = "FILE")]
     new: Option<PathBuf>,
-    /// Refuse rows with other columns, unknown values or cells that cannot be read, instead of telling how many there are
+    /// Refuse rows with other columns, unknown values or unreadable cells instead of counting them
     #[arg(long)]
     strict_input: bool,
-    /// Which of a node's two embeddings; new nodes have only the first
+    /// Which embedding; new nodes have only the one from attributes
     #[arg(long, default_value = "attributes")]
     which: Which,
 }

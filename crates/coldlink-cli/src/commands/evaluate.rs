@@ -22,7 +22,7 @@ use crate::progress::Progress;
 use crate::settings::SettingsArgs;
 use crate::tables::{Columns, count, metric, percent, whole};
 
-/// Measure how good the model is on links it has not seen, beside trivial methods
+/// Measure accuracy on links the model has not seen, beside trivial baselines
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +31,7 @@ Examples:
   coldlink evaluate papers/ --seeds 5 --json --min-auc 0.9
 
 Protocols:
-  strict        a tenth of the nodes is new; for each of their links one unlinked pair (the default)
+  strict        a tenth of the nodes is new; one negative for each of their links (the default)
   temporal      the newest tenth of the nodes is new, by the only column of dates; or by any column
                 of dates or numbers: `temporal:year`
   deal2020      the split that the authors of the paper used
@@ -42,26 +42,25 @@ pub struct Evaluate {
     /// Which test set: strict, temporal, deal2020, transductive, or the path of a split
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
-    /// How many seeds: as many splits, each trained and tested on
+    /// Number of seeds: one split, training and test each
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: u64,
-    /// The first of the seeds
+    /// First seed
     #[arg(long, default_value_t = 0, value_name = "SEED", visible_alias = "seed", value_parser = seeds())]
     first_seed: u64,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Rank all candidates by the trivial methods too, for their MRR and Hits@10
+    /// Rank all candidates by the baselines too, for their MRR and Hits@10
     #[arg(long)]
     rank_baselines: bool,
-    /// How much it counts that a node has many links already: from 1, as much as it helps, down to 0, where all that
-    /// popularity alone would explain is taken off; without effect on presets without fitted terms
+    /// Popularity weight: 1 ranks as scored, 0 ranks as if popularity had no effect; presets without fitted terms ignore it
     #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share)]
     popularity: f32,
-    /// A picture (SVG) of the probabilities against what came true
+    /// Write a reliability diagram (SVG): predicted probabilities against observed links
     #[arg(long, value_name = "FILE.svg")]
     reliability: Option<PathBuf>,
-    /// Take a split whose audit failed for good
+    /// Evaluate even if the leakage audit fails
     #[arg(long)]
     accept_audit: bool,
     /// Exit with code 1 if the mean AUC is below this
@@ -246,7 +245,7 @@ fn methods(report: &Report) -> Columns {
     table
 }
 
-/// Pairs of a new and a seen node, and pairs of two new ones, apart.
+/// Cold-warm and cold-cold pairs apart.
 fn kinds(mean: &Summary, sd: &Summary) -> Columns {
     let mut table = Columns::new(["coldlink on", "AUC", "AP", "linked", "pairs"]);
     for (name, mean, sd) in [("cold-warm", mean.cold_warm, sd.cold_warm), ("cold-cold", mean.cold_cold, sd.cold_cold)] {

@@ -20,19 +20,19 @@ use crate::output::{print, print_json};
 use crate::progress::quality;
 use crate::tables::{Columns, Facts, count, percent, whole};
 
-/// Show what is in a graph or in a model
+/// Show what is in a graph or a model
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   coldlink inspect papers/
   coldlink inspect papers.model --json
-  coldlink inspect papers/ --schema > columns.toml    what the columns are, ready to edit
-  coldlink inspect papers/ --columns columns.toml     the same graph, read as the edited file says")]
+  coldlink inspect papers/ --schema > columns.toml    the kind of each column, ready to edit
+  coldlink inspect papers/ --columns columns.toml     the same graph with the edited kinds")]
 pub struct Inspect {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Print what each column of the node table is, as TOML to edit and give back with `--columns`
+    /// Print the kind of each column as TOML, to edit and pass to `--columns`
     #[arg(long, conflicts_with = "json")]
     schema: bool,
     #[command(flatten)]
@@ -104,7 +104,7 @@ struct Column {
     name: String,
     kind: &'static str,
     attributes: usize,
-    /// The kinds of nodes that have it, where not all do.
+    /// The node types that have it, if not all do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     of: Vec<String>,
 }
@@ -287,7 +287,7 @@ impl AboutModel {
     }
 }
 
-/// The weights of the score, a row per term and a column per kind of pair.
+/// The weights of the score, a row per term and a column per class of pairs.
 fn weights_text(weights: &ScoreWeights) -> String {
     let kinds =
         [("cold-warm", &weights.cold_warm), ("cold-cold", &weights.cold_cold), ("warm-warm", &weights.warm_warm)];

@@ -25,23 +25,23 @@ use crate::tables::count;
 #[derive(Args)]
 #[command(after_help = EXAMPLES, after_long_help = long_help())]
 pub struct Train {
-    /// The model's file
+    /// Model file to write
     #[arg(long, short, value_name = "MODEL")]
     output: PathBuf,
-    /// What all random choices come from; the same seed gives the same model, bit for bit
+    /// Random seed; the same seed gives the same model, bit for bit
     #[arg(long, default_value_t = 0, value_parser = seeds())]
     seed: u64,
-    /// A folder for checkpoints, from which `--resume` goes on after Ctrl-C or a crash
+    /// Folder for checkpoints; `--resume` continues from there after Ctrl-C or a crash
     #[arg(long, value_name = "FOLDER")]
     checkpoint: Option<PathBuf>,
-    /// Steps between two checkpoints
+    /// Steps between checkpoints
     #[arg(long, value_name = "N", default_value_t = 500, requires = "checkpoint",
           value_parser = clap::value_parser!(u64).range(1..))]
     every: u64,
-    /// Go on from the checkpoint; the model is the one that an uninterrupted run would have given
+    /// Continue from the checkpoint; the model is bit-identical to that of an uninterrupted run
     #[arg(long, requires = "checkpoint")]
     resume: bool,
-    /// Make no index beside the model; else one is made for 50,000 nodes and more, and where there was one
+    /// Do not build an index; by default, one is built from 50,000 nodes on, or if there was one
     #[arg(long)]
     no_index: bool,
     #[command(flatten)]

@@ -29,23 +29,23 @@ const SHOWN: usize = 5;
 #[derive(Args)]
 #[command(after_help = EXAMPLES, after_long_help = long_help(), mut_arg("budget", |budget| budget.hide(true)))]
 pub struct Tune {
-    /// The preset to write, a TOML file for `--preset`
+    /// Preset to write, a TOML file for `--preset`
     #[arg(long, short, value_name = "PRESET.toml")]
     output: PathBuf,
-    /// How many settings to try for a ninth of their steps; the best third of them is tried for a third, and the best third of
-    /// these in full
+    /// Number of candidates, each tried for a ninth of its steps; the best third is tried for a third, the best third of
+    /// those in full
     #[arg(long, default_value_t = 27, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=10_000))]
     trials: u16,
-    /// What to search, a TOML file with the values of each setting [default: see `--help`]
+    /// Search space, a TOML file with the values of each setting [default: see `--help`]
     #[arg(long, value_name = "FILE")]
     space: Option<PathBuf>,
-    /// Where finished trials are kept; the same command goes on from there [default: PRESET.trials]
+    /// Folder for finished trials; the same command continues from there [default: PRESET.trials]
     #[arg(long, value_name = "FOLDER")]
     trials_folder: Option<PathBuf>,
-    /// A picture (SVG) of the trials
+    /// Write a picture (SVG) of the trials
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
-    /// What all random choices come from
+    /// Random seed
     #[arg(long, default_value_t = 0, value_parser = seeds())]
     seed: u64,
     #[command(flatten)]
