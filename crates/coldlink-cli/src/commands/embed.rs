@@ -20,11 +20,11 @@ Examples:
   coldlink embed papers.model --new new-papers.csv -o new-papers.parquet
   coldlink embed papers.model --to postgres://me@localhost/library --table papers
 
-Beside out.npy stands out.names.txt with the nodes' names, one a line, in the order of the rows. A
+Beside out.npy, coldlink writes out.names.txt with one name a line, in the order of the rows. A
 .parquet file has the columns name and embedding.
-A table has the columns name, embedding, seen (whether the node has links) and search; of new nodes,
-name, embedding and query. With them PostgreSQL finds the best nodes by the dense part of the score,
-which is all but words in common and walks:
+A database table has the columns name, embedding, warm (whether the node has links) and search; for
+new nodes name, embedding and query. With them PostgreSQL ranks nodes by the dense part of the score,
+which is everything but shared words and walks:
   SELECT name, -(search <#> '[…]') AS score FROM papers ORDER BY search <#> '[…]' LIMIT 10
 where […] is a new node's query: its embedding, followed by 1.")]
 pub struct Embed {
@@ -102,7 +102,7 @@ impl Embed {
             let search = Search::Queries(model.query_vectors(&embeddings));
             return Ok(Export { names: new.names, embeddings, search });
         }
-        let search = Search::Nodes { vectors: model.search_vectors(), seen: model.embeddings.warm.clone() };
+        let search = Search::Nodes { vectors: model.search_vectors(), warm: model.embeddings.warm.clone() };
         let embeddings = match self.which {
             Which::Attributes => model.embeddings.attributes,
             Which::Structure => model.embeddings.structure,

@@ -46,7 +46,7 @@ GRAPH is a folder with nodes.csv and edges.csv (or .tsv or .jsonl, or with .gz o
 file with the CSR arrays adj_* and attr_*, a folder in the PPI layout of GraphSAGE, or a
 .coldlink file that `coldlink convert` wrote.
 
-Exit codes: 0 done, 1 ran but missed what was asked, 2 could not run, 130 stopped by Ctrl-C.";
+Exit codes: 0 done, 1 finished but a threshold was not met, 2 could not run, 130 stopped by Ctrl-C.";
 
 /// What every command understands.
 #[derive(Args)]

@@ -60,12 +60,11 @@ Examples:
   coldlink tune papers/ -o papers.toml --trials 81 --plot trials.svg
   coldlink train papers/ -o papers.model --preset papers.toml
 
-Settings are compared on nodes that are held back. Stopped at any moment, the same command goes on
-where it was.";
+coldlink compares settings on held-out nodes. Stop it at any moment; the same command continues.";
 
 fn long_help() -> String {
     let space: String = Space::built_in_text().lines().map(|line| format!("  {line}\n")).collect();
-    format!("{EXAMPLES}\n\nThe space that is searched where none is given:\n{space}")
+    format!("{EXAMPLES}\n\nThe default search space:\n{space}")
 }
 
 /// Runs the command.

@@ -23,7 +23,7 @@ pub struct Export {
 /// The vectors of a search, a row per node.
 pub enum Search {
     /// Of nodes that are looked for, with whether each has links.
-    Nodes { vectors: Matrix<f32>, seen: Vec<bool> },
+    Nodes { vectors: Matrix<f32>, warm: Vec<bool> },
     /// Of new nodes that look for them.
     Queries(Matrix<f32>),
 }

@@ -51,7 +51,7 @@ fn columns(export: &Export) -> String {
     let width = export.embeddings.columns();
     let search = match &export.search {
         Search::Nodes { vectors, .. } => {
-            format!("seen boolean NOT NULL, search vector({}) NOT NULL", vectors.columns())
+            format!("warm boolean NOT NULL, search vector({}) NOT NULL", vectors.columns())
         }
         Search::Queries(vectors) => format!("query vector({}) NOT NULL", vectors.columns()),
     };
@@ -66,8 +66,8 @@ fn copy<W: io::Write>(export: &Export, out: W) -> io::Result<W> {
         rows.text(&export.names.get(node as NodeId));
         rows.vector(export.embeddings.row(node));
         match &export.search {
-            Search::Nodes { vectors, seen } => {
-                rows.boolean(seen[node]);
+            Search::Nodes { vectors, warm } => {
+                rows.boolean(warm[node]);
                 rows.vector(vectors.row(node));
             }
             Search::Queries(vectors) => rows.vector(vectors.row(node)),
