@@ -64,7 +64,7 @@ class ModelFileError(Error):
     Traceback (most recent call last):
     ...
     coldlink.errors.ModelFileError: cannot open `no.model`: No such file or directory (os error 2)
-    hint: check the path; `coldlink train GRAPH -o MODEL` makes a model
+    hint: check the path, or make a model with `Model.fit`
     """
 
 

@@ -2,12 +2,12 @@
 
 use coldlink::dataset::{End, NewNodes as Loaded};
 use coldlink::graph::{Attributes, NameIndex, Names, NodeId};
-use coldlink::model::{Among, FilterError, Newcomers, Wish};
+use coldlink::model::{Among, Newcomers, Wish};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use crate::arrays;
-use crate::error::{misconfigured, refused};
+use crate::error::{misconfigured, raised, refused};
 use crate::graph::texts;
 use crate::trained::Trained;
 
@@ -84,11 +84,11 @@ impl NewNodes {
         let (candidates, values) = only;
         let mut excluded = self.numbers(&exclude);
         for (column, value) in &values {
-            excluded.extend(model.without_value(column, value).map_err(unfiltered)?);
+            excluded.extend(model.without_value(column, value).map_err(raised)?);
         }
         excluded.sort_unstable();
         excluded.dedup();
-        let kind = candidates.map(|name| model.node_type(&name)).transpose().map_err(unfiltered)?;
+        let kind = candidates.map(|name| model.node_type(&name)).transpose().map_err(raised)?;
         let wish = Wish { count, among, excluded: &excluded, kind, popularity };
         let (mut new, mut rank, mut other, mut score) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for first in (0..self.names.len()).step_by(PER_ROUND) {
@@ -204,11 +204,6 @@ impl NewNodes {
         let ends = first.iter().zip(second).enumerate();
         ends.map(|(row, (first, second))| Ok((source(row, first)?, target(row, second)?))).collect()
     }
-}
-
-fn unfiltered(error: FilterError) -> PyErr {
-    let hint = error.hint();
-    misconfigured(error.to_string(), &hint)
 }
 
 /// A node of the graph, or else a new one.

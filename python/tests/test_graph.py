@@ -180,3 +180,20 @@ def test_an_error_in_a_file_has_its_place(folder: Path) -> None:
     assert raised.value.path == str(folder / "edges.csv") and raised.value.line == 452
     assert 'hint: add the row, or drop such links with `unknown_nodes="drop"`' in str(raised.value)
     assert coldlink.read(folder, unknown_nodes="drop").links == 450
+
+
+def test_hints_offer_only_what_python_has(folder: Path, tables: Any) -> None:
+    nodes, links = tables
+    wide = {f"c{column}": {"kind": "text", "hashed": True, "buckets": 1 << 22} for column in range(17)}
+    for make, hint in [
+        (lambda: coldlink.read(folder / "nodes.csv"), f"give the folder that holds both tables, such as `{folder}`"),
+        (
+            lambda: coldlink.Graph.from_pandas(nodes.assign(**dict.fromkeys(wide, "x")), links, columns=wide),
+            "set some columns to `ignore` with `columns`, or lower their `buckets` and `limit` with `columns`",
+        ),
+        (lambda: coldlink.Model(widht=3), "did you mean `width`?"),
+        (lambda: coldlink.load(folder / "no.model"), "check the path, or make a model with `Model.fit`"),
+    ]:
+        with pytest.raises(coldlink.Error) as raised:
+            make()
+        assert raised.value.hint == hint

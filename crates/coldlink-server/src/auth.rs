@@ -79,7 +79,7 @@ pub async fn check_host(State(server): State<Arc<Server>>, request: Request, nex
     if server.options.token.is_some() || host(request.headers(), request.uri()).is_none_or(is_local) {
         return next.run(request).await;
     }
-    let hint = "ask for `localhost`; behind a proxy, start the server with `--token-file`";
+    let hint = "send requests to `localhost`; behind a proxy, the server needs a token";
     ApiError::new(Code::WrongHost, "this request is meant for another host", hint).into_response()
 }
 

@@ -1,5 +1,7 @@
 //! What can be wrong with a cell.
 
+use crate::hint::Hint;
+
 /// Why a cell cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -28,4 +30,19 @@ pub enum CellProblem {
         /// The cell.
         cell: String,
     },
+}
+
+impl CellProblem {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<Hint> {
+        Some(Hint::new(match self {
+            CellProblem::TooManyAttributes { .. } => {
+                "set some columns to `ignore` with {columns} | lower their `buckets` and `limit` with {columns}"
+            }
+            CellProblem::Unreadable { .. } => {
+                "correct or empty the cell | give the column another kind with {columns} | omit {strict-input}"
+            }
+            CellProblem::UnknownValue { .. } => "omit {strict-input} to read unknown values as `(other)` or as empty",
+        }))
+    }
 }

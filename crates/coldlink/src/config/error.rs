@@ -4,9 +4,11 @@ use std::io;
 use std::path::PathBuf;
 
 use super::Preset;
+use crate::hint::Hint;
 
 /// What can be wrong with settings.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// No such key.
     #[error("there is no setting `{key}`")]
@@ -68,17 +70,19 @@ pub enum ConfigError {
 
 impl ConfigError {
     /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            ConfigError::UnknownKey { nearest, .. } => Some(format!("did you mean `{nearest}`?")),
+    pub fn hint(&self) -> Option<Hint> {
+        Some(match self {
+            ConfigError::UnknownKey { nearest, .. } => Hint::text(format!("did you mean `{nearest}`?")),
             ConfigError::UnknownPreset { nearest, .. } => {
                 let names = Preset::ALL.map(Preset::name).join("`, `");
-                Some(format!("did you mean `{nearest}`? There are `{names}`, or give a path to a TOML file"))
+                Hint::text(format!("did you mean `{nearest}`? Presets are `{names}`, or the path of a TOML file"))
             }
-            ConfigError::File { source, .. } => source.hint(),
-            ConfigError::NotAnAssignment(_) => Some("for example `--set width=128`".to_owned()),
-            _ => None,
-        }
+            ConfigError::File { source, .. } => return source.hint(),
+            ConfigError::NotAnAssignment(_) => Hint::new("write, for example, {set width=128}"),
+            ConfigError::Read { .. } => Hint::new("check that the path exists and that you have access to it"),
+            ConfigError::Syntax(_) => Hint::new("write one setting per line, such as `width = 128`"),
+            ConfigError::Kind { .. } | ConfigError::Range { .. } => return None,
+        })
     }
 }
 

@@ -327,9 +327,9 @@ mod tests {
     #[test]
     fn an_unknown_key_names_the_nearest_known_one() {
         let error = Config::default().set("widht=3").unwrap_err();
-        assert_eq!(error.hint().unwrap(), "did you mean `width`?");
+        assert_eq!(error.hint().unwrap().to_string(), "did you mean `width`?");
         let error = Preset::find("papr").unwrap_err();
-        assert!(error.hint().unwrap().contains("`paper`"));
+        assert!(error.hint().unwrap().to_string().contains("`paper`"));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! What can go wrong while scores are measured.
 
 use crate::graph::NodeId;
+use crate::hint::Hint;
 
 /// Why there is no measurement.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MetricError {
     /// A score is NaN, which has no place in an order.
     #[error("score {position} is not a number")]
@@ -63,4 +65,16 @@ pub enum MetricError {
         /// Resamples asked for.
         resamples: usize,
     },
+}
+
+impl MetricError {
+    /// What to do about it, where there is something.
+    pub fn hint(&self) -> Option<Hint> {
+        match self {
+            MetricError::NotANumber { .. } | MetricError::PairNotANumber { .. } => {
+                Some(Hint::new("lower the setting `learning_rate` | use {set similarity=cosine}"))
+            }
+            _ => None,
+        }
+    }
 }

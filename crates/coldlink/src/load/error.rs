@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::formats::VERSION;
 use crate::columns::CellProblem;
+use crate::hint::Hint;
 
 /// Why a file could not be loaded or written.
 #[derive(Debug, thiserror::Error)]
@@ -485,61 +486,68 @@ pub enum PackedProblem {
 
 impl LoadError {
     /// What the user can do about it, where that is known.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
-            LoadError::UnknownFormat { .. } => {
-                "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv` (or `.tsv`, `.jsonl`)".into()
+    pub fn hint(&self) -> Option<Hint> {
+        Some(match self {
+            LoadError::UnknownFormat { .. } => Hint::new(
+                "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv` (or `.tsv`, `.jsonl`, `.parquet`)",
+            ),
+            LoadError::NoTable { table, .. } => Hint::text(format!(
+                "name it `{table}.csv`, `{table}.tsv`, `{table}.jsonl` or `{table}.parquet`; text tables may end in `.gz` or `.zst`"
+            )),
+            LoadError::TwoTables { second, .. } => {
+                Hint::text(format!("delete or rename `{second}` if it is out of date"))
             }
-            LoadError::NoTable { table, .. } => {
-                format!("name it `{table}.csv`, `{table}.tsv` or `{table}.jsonl`, with or without `.gz` or `.zst`")
-            }
-            LoadError::TwoTables { second, .. } => format!("keep one of them; rename `{second}` if it is old"),
             LoadError::OneTable { path } => {
                 let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-                format!("give the folder that holds both, `{}`, or each with `--edges` and `--nodes`", folder.display())
+                Hint::text(format!("give the folder that holds both tables, such as `{}`", folder.display()))
+                    .or("give each table with {edges} and {nodes}")
             }
             LoadError::Table { problem, .. } => return problem.hint(),
             LoadError::Line { problem, .. } => return problem.hint(),
             LoadError::Array { problem, array, .. } => return problem.hint(array),
-            LoadError::Json { .. } => {
-                "save it with networkx's `node_link_data`: `nodes` with `id`, `links` with `source` and `target`".into()
-            }
-            LoadError::Ppi { problem, path } => problem.hint(path),
+            LoadError::Json { .. } => Hint::new(
+                "save it with networkx's `node_link_data`: `nodes` with `id`, `links` with `source` and `target`",
+            ),
+            LoadError::Ppi { problem, path } => return problem.hint(path),
             LoadError::Packed { problem, .. } => problem.hint(),
-            LoadError::Parquet { .. } => "write it again; columns may be texts, numbers, dates and lists of these".into(),
-            LoadError::Schema { .. } => {
-                "`coldlink inspect GRAPH --schema` prints one; kinds are numeric, boolean, categorical, multi-valued, text, date-time, vector, type and ignore".into()
+            LoadError::Parquet { .. } => {
+                Hint::new("write the file again; columns may hold text, numbers, dates and lists of these")
             }
-            LoadError::Archive { .. } => "save it again with `numpy.savez_compressed`".into(),
+            LoadError::Schema { .. } => Hint::new(
+                "column kinds are `numeric`, `boolean`, `categorical`, `multi-valued`, `text`, `date-time`, `vector`, `type` and `ignore` | start from what {coldlink inspect} prints",
+            ),
+            LoadError::Archive { .. } => Hint::new("save it again with `numpy.savez_compressed`"),
             LoadError::Directed { .. } | LoadError::Weighted { .. } => {
-                "leave out `--strict-input` to drop directions and weights".into()
+                Hint::new("omit {strict-input} to ignore directions and weights")
             }
-            LoadError::Width { .. } => "make the new nodes' attributes as those of the graph were made".into(),
+            LoadError::Width { .. } => Hint::new("encode new nodes the way the graph's nodes were encoded"),
             LoadError::NoNodes { .. } | LoadError::NoAttributes { .. } | LoadError::NoLinks { .. } => {
-                "training needs nodes with attributes and links between them".into()
+                Hint::new("training needs nodes with attributes, and links between them")
             }
-            LoadError::Read { source, .. } if is_damage(source) => "the file is damaged; fetch it again".into(),
+            LoadError::Read { source, .. } if is_damage(source) => Hint::new(DAMAGED),
             LoadError::NotFound { .. } | LoadError::Read { .. } | LoadError::Write { .. } => return None,
-        };
-        Some(hint)
+        })
     }
 }
 
+const DAMAGED: &str = "the file is damaged; download or copy it again";
+
 impl TableProblem {
-    fn hint(&self) -> Option<String> {
-        let hint = match self {
+    fn hint(&self) -> Option<Hint> {
+        Some(Hint::new(match self {
             TableProblem::Empty | TableProblem::NoHeader { .. } => {
-                "begin with a line of column names, as `id,year,words` for nodes and `source,target` for links"
+                "start with a line of column names, such as `id,year,words` for nodes or `source,target` for links"
             }
-            TableProblem::RepeatedColumn { .. } => "rename one of the two",
-            TableProblem::NoColumn { .. } => "new nodes need the columns of the node table that was trained on",
+            TableProblem::RepeatedColumn { .. } => "rename one of the two columns",
+            TableProblem::NoColumn { .. } => {
+                "new nodes need the columns of the node table that the model was trained on"
+            }
             TableProblem::OtherColumns { .. } => {
-                "leave out `--strict-input` to read missing columns as empty and leave others aside"
+                "omit {strict-input} to read missing columns as empty and ignore extra ones"
             }
-            TableProblem::NotPairs { .. } => "give the columns `new,seen`: the new node, and the node of the graph",
+            TableProblem::NotPairs { .. } => "use the columns `new,seen`: the new node, then the node of the graph",
             TableProblem::TooFewColumns { .. } => "separate cells with `,` in `.csv` and with a tab in `.tsv`",
-        };
-        Some(hint.into())
+        }))
     }
 }
 
@@ -552,71 +560,71 @@ impl LineProblem {
         LineProblem::NotFinite { column, cell }
     }
 
-    fn hint(&self) -> Option<String> {
-        let hint = match self {
-            LineProblem::Ragged { .. } => "quote cells that contain the separator",
-            LineProblem::NotUtf8 => "save the table as UTF-8",
+    fn hint(&self) -> Option<Hint> {
+        Some(match self {
+            LineProblem::Ragged { .. } => Hint::new("quote cells that contain the separator"),
+            LineProblem::NotUtf8 => Hint::new("save the table as UTF-8"),
             LineProblem::NotJson { .. } => {
-                "write one object on each line, as `{\"id\": \"a\", \"words\": [\"x\", \"y\"]}`"
+                Hint::text("write one object per line, such as `{\"id\": \"a\", \"words\": [\"x\", \"y\"]}`")
             }
-            LineProblem::TooManyKeys { .. } => "a key is a column; put words that differ from row to row into a list",
-            LineProblem::Cell(CellProblem::TooManyAttributes { .. }) => {
-                "set some columns to `ignore`, or lower their `buckets` and `limit`; `inspect --schema` prints them to edit"
+            LineProblem::TooManyKeys { .. } => {
+                Hint::new("each key is a column; put words that differ from row to row into a list")
             }
-            LineProblem::Nested { .. } => "give each value a key of its own, or leave the key out",
-            LineProblem::NoName { .. } => "give every node a name",
-            LineProblem::RepeatedNode { .. } => "keep one of the two rows",
-            LineProblem::UnknownNode { .. } => "add the row, or drop such links with `--unknown-nodes drop`",
-            LineProblem::NotNew { .. } => "the first column names new nodes, the second nodes of the graph",
-            LineProblem::NoSuchNode { .. } => "the second column names nodes of the graph, or other new nodes",
-            LineProblem::Cell(CellProblem::Unreadable { .. }) => {
-                "correct the cell or empty it, give the column another kind with `--columns`, or leave out `--strict-input`"
+            LineProblem::Nested { .. } => Hint::new("give each value its own key | remove the key"),
+            LineProblem::NoName { .. } => Hint::new("give every node a name"),
+            LineProblem::RepeatedNode { .. } => Hint::new("delete one of the two rows"),
+            LineProblem::UnknownNode { .. } => Hint::new("add the row | drop such links with {unknown-nodes=drop}"),
+            LineProblem::NotNew { .. } => {
+                Hint::new("the first column must name new nodes, the second nodes of the graph")
             }
-            LineProblem::Cell(CellProblem::UnknownValue { .. }) => {
-                "leave out `--strict-input` to count such values as `(other)` or nothing"
+            LineProblem::NoSuchNode { .. } => {
+                Hint::new("the second column must name nodes of the graph, or other new nodes")
             }
-            LineProblem::NotANumber { .. } | LineProblem::NotFinite { .. } => "leave the cell empty if it is not known",
-        };
-        Some(hint.into())
+            LineProblem::Cell(problem) => return problem.hint(),
+            LineProblem::NotANumber { .. } | LineProblem::NotFinite { .. } => {
+                Hint::new("leave the cell empty if the value is unknown")
+            }
+        })
     }
 }
 
 impl ArrayProblem {
-    fn hint(&self, array: &str) -> Option<String> {
-        let hint = match self {
+    fn hint(&self, array: &str) -> Option<Hint> {
+        Some(match self {
             ArrayProblem::Missing if array.starts_with("adj_") || array.starts_with("attr_") => {
-                "a graph is stored as the CSR arrays `adj_*` and `attr_*` (data, indices, indptr, shape)".into()
+                Hint::new("a graph needs the CSR arrays `adj_*` and `attr_*` (data, indices, indptr, shape)")
             }
-            ArrayProblem::Pickled => format!("store `{array}` as plain numbers; coldlink runs no code from files"),
-            ArrayProblem::Damaged { .. } | ArrayProblem::Length { .. } => "the file is damaged; fetch it again".into(),
-            ArrayProblem::NotFinite { .. } => "replace missing values by 0 or leave them out".into(),
+            ArrayProblem::Pickled => {
+                Hint::text(format!("store `{array}` as plain numbers; coldlink never runs code from files"))
+            }
+            ArrayProblem::Damaged { .. } | ArrayProblem::Length { .. } => Hint::new(DAMAGED),
+            ArrayProblem::NotFinite { .. } => Hint::new("replace missing values with 0 | leave them out"),
             _ => return None,
-        };
-        Some(hint)
+        })
     }
 }
 
 impl PpiProblem {
-    fn hint(&self, path: &Path) -> String {
+    fn hint(&self, path: &Path) -> Option<Hint> {
         let file = || path.file_name().unwrap_or_default().to_string_lossy();
-        match self {
+        Some(match self {
             PpiProblem::Array(problem) => problem.hint(&file()).unwrap_or_else(|| {
-                "`train_feats.npy` has a row of numbers for each node, `train_graph_id.npy` a whole number".into()
+                Hint::new("`train_feats.npy` has a row of numbers per node, `train_graph_id.npy` an integer per node")
             }),
-            PpiProblem::NotItsPosition { .. } => "number the nodes 0, 1, 2, … as they stand in the file".into(),
-            PpiProblem::UnknownNode { .. } => "add the node, or drop such links with `--unknown-nodes drop`".into(),
+            PpiProblem::NotItsPosition { .. } => Hint::new("number the nodes 0, 1, 2, … in the order of the file"),
+            PpiProblem::UnknownNode { .. } => Hint::new("add the node | drop such links with {unknown-nodes=drop}"),
             PpiProblem::NoSuchGraph { expected, .. } => {
-                format!("give the nodes to load graph id {expected}; other graphs are left aside")
+                Hint::text(format!("give the nodes to load graph id {expected}; coldlink ignores other graphs"))
             }
-        }
+        })
     }
 }
 
 impl PackedProblem {
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
-            PackedProblem::Version { .. } => "install a newer coldlink, or pack the graph again".into(),
-            _ => "the file is damaged; pack the graph again".into(),
+            PackedProblem::Version { .. } => Hint::new("update coldlink | make the file again with {coldlink convert}"),
+            _ => Hint::new("copy the file again | make it again with {coldlink convert}"),
         }
     }
 }

@@ -6,6 +6,7 @@ use super::indexed::Cached;
 use super::{Memory, Model, Summary};
 use crate::dataset::NewNodes;
 use crate::graph::{Names, NodeId};
+use crate::hint::Hint;
 
 /// Why nodes could not join a model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,15 +48,14 @@ pub enum AddError {
 
 impl AddError {
     /// What to do about it, where there is something.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
-            AddError::Known { .. } => "give the new node another name, or leave it out",
-            AddError::Repeated { .. } => "keep one of the two, or rename it",
-            AddError::NoName { .. } => "give every node a name; links are found under it",
-            AddError::Width { .. } => "make the new nodes' attributes as those of the graph were made",
+    pub fn hint(&self) -> Option<Hint> {
+        Some(Hint::new(match self {
+            AddError::Known { .. } => "give the new node another name | leave it out",
+            AddError::Repeated { .. } => "rename one of the two | leave it out",
+            AddError::NoName { .. } => "give every new node a name",
+            AddError::Width { .. } => "encode new nodes the way the graph's nodes were encoded",
             AddError::TooMany { .. } => return None,
-        };
-        Some(hint.into())
+        }))
     }
 }
 

@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::{Model, Newcomers, Wish};
 use crate::config::Term;
 use crate::graph::NodeId;
+use crate::hint::Hint;
 use crate::index::{AboutIndex, Effort, Hit, Hnsw, LinkIndex};
 use crate::kernel::{Chunk, Kernel, Matrix, Real, Simd, normalise};
 use crate::score::{Embeddings, STARTS, WarmNodes};
@@ -35,6 +36,7 @@ const COMPARED: usize = 10;
 
 /// Why an index that lies beside a model is not used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum IndexProblem {
     /// It cannot be read.
     #[error(transparent)]
@@ -42,6 +44,13 @@ pub enum IndexProblem {
     /// It was made from another model, or the model was trained again.
     #[error("the index `{0}` was made from another model")]
     Stale(std::path::PathBuf),
+}
+
+impl IndexProblem {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<Hint> {
+        Some(Hint::new("build the index again with {coldlink index}"))
+    }
 }
 
 impl Model {

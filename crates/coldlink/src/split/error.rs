@@ -4,10 +4,12 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::config::Validation;
+use crate::hint::Hint;
 use crate::load::LoadError;
 
 /// Why there is no split.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SplitError {
     /// The dataset's two halves disagree.
     #[error("there are {rows} rows of attributes but {nodes} nodes")]
@@ -219,53 +221,54 @@ pub enum SplitError {
 
 impl SplitError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
+    pub fn hint(&self) -> Option<Hint> {
+        Some(Hint::new(match self {
             SplitError::AttributeRows { .. } => "give each node exactly one row of attributes",
             SplitError::NameCount { .. } => "give each node exactly one name",
-            SplitError::NoAttributes => "lower `rare` of the columns with `--columns`, or add columns that nodes share",
+            SplitError::NoAttributes => {
+                "lower `rare` of the columns with {columns} | add columns with values that nodes share"
+            }
             SplitError::NoTimes { .. } | SplitError::NotATime { .. } => {
-                "name a column of dates or numbers of the node table, as `temporal:year`"
+                "name a date or numeric column of the node table, such as `temporal:year`"
             }
             SplitError::TooSmall { .. } => "use a graph with more links",
-            SplitError::ValidationForced { forced, .. } => {
-                return Some(format!("leave out `--validation`, or say `--validation {forced}`"));
+            SplitError::ValidationForced { forced: Validation::Edges, .. } => {
+                "omit {validation} | use {validation=edges}"
+            }
+            SplitError::ValidationForced { forced: Validation::Nodes, .. } => {
+                "omit {validation} | use {validation=nodes}"
             }
             SplitError::UnknownProtocol { .. } => {
-                "protocols are `strict`, `temporal`, `deal2020` and `transductive`; or give the path of a split"
+                "use `strict`, `temporal`, `deal2020`, `transductive`, or the path of a split"
             }
             SplitError::NoValidationLinks { rule: Validation::Edges } => {
-                "no link can be spared without leaving a node alone; select on nodes with `--validation nodes`"
+                "every link is the only one of some node; hold out nodes instead with {validation=nodes}"
             }
-            SplitError::NoUnlinkedPairs { .. } => {
-                "in a graph where everything is linked there is nothing to tell apart; try a sparser one"
-            }
+            SplitError::NoUnlinkedPairs { .. } => "use a sparser graph: here every pair of nodes is linked",
             SplitError::NoTestLinks { .. }
             | SplitError::NoValidationLinks { rule: Validation::Nodes }
-            | SplitError::NothingToTrainOn { .. } => "try another `--seed`, or a graph with more links",
-            SplitError::Io { .. } => "check that the path exists and that you may use it",
-            SplitError::NotASplit { .. } => {
-                "name a folder that is empty, does not exist, or was written by `coldlink split`"
+            | SplitError::NothingToTrainOn { .. } => "try another {seed} | use a graph with more links",
+            SplitError::Io { .. } => "check that the path exists and that you have access to it",
+            SplitError::NotASplit { .. } => "name a new or empty folder | name one that {coldlink split} wrote",
+            SplitError::Manifest { .. } | SplitError::Checksum { .. } => "write the split again with {coldlink split}",
+            SplitError::Version { .. } => "update coldlink",
+            SplitError::OtherGraph { .. } => "use the graph that was split, loaded with the same options",
+            SplitError::ValidationRecorded { recorded: Validation::Edges, .. } => {
+                "use {validation=edges} | write another split with {coldlink split}"
             }
-            SplitError::Manifest { .. } | SplitError::Checksum { .. } => "write the split again with `coldlink split`",
-            SplitError::Version { .. } => "use the version of coldlink that wrote it, or a later one",
-            SplitError::OtherGraph { .. } => "use the data that the split was made of, loaded with the same options",
-            SplitError::ValidationRecorded { recorded, .. } => {
-                return Some(format!("say `--validation {recorded}`, or write another split"));
+            SplitError::ValidationRecorded { recorded: Validation::Nodes, .. } => {
+                "use {validation=nodes} | write another split with {coldlink split}"
             }
-            SplitError::Row { .. } => "correct the row, or write the split again with `coldlink split`",
-            SplitError::UnknownNode { .. } => "use the data that the split was made of",
+            SplitError::Row { .. } => "correct the row | write the split again with {coldlink split}",
+            SplitError::UnknownNode { .. } => "use the graph that was split",
             SplitError::MissingArray { .. } => {
                 "a split needs the arrays `train_pos`, `val_pos`, `val_neg`, `test_pos` and `test_neg`"
             }
             SplitError::Array(error) => return error.hint(),
-            SplitError::ArrayShape { .. } => {
-                "pairs have one row each with two columns; lists of nodes have one dimension"
-            }
-            SplitError::NodeOutOfRange { .. } => "nodes are numbered from 0 in the order of the graph's rows",
-            SplitError::HiddenAndKept { .. } => "a node is either hidden or kept",
-        };
-        Some(hint.to_owned())
+            SplitError::ArrayShape { .. } => "store pairs as rows of two columns, and lists of nodes in one dimension",
+            SplitError::NodeOutOfRange { .. } => "number nodes from 0, in the order of the graph's rows",
+            SplitError::HiddenAndKept { .. } => "list each node in one of the two arrays only",
+        }))
     }
 }
 

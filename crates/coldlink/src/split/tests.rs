@@ -297,7 +297,7 @@ fn a_rule_that_does_not_go_with_the_protocol_is_refused() {
     let error = |protocol, rule| Split::make(&data, &protocol, Some(rule), 1).unwrap_err();
     let strict = error(Protocol::Strict, Validation::Edges);
     assert_eq!(strict.to_string(), "protocol `strict` selects on `nodes`, not on `edges`");
-    assert_eq!(strict.hint().unwrap(), "leave out `--validation`, or say `--validation nodes`");
+    assert_eq!(strict.hint().unwrap().to_string(), "omit `validation`, or use `validation=nodes`");
     assert!(matches!(error(Protocol::Transductive, Validation::Nodes), SplitError::ValidationForced { .. }));
     let default = |protocol| Split::make(&data, &protocol, None, 1).unwrap().validation_rule();
     assert_eq!(default(Protocol::Deal2020), Validation::Nodes);

@@ -17,6 +17,7 @@ use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::{Buffer, Map, write_atomically};
+use crate::hint::Hint;
 
 /// The key of our text in the header.
 const KEY: &str = "coldlink";
@@ -36,6 +37,7 @@ pub struct FileError {
 
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FileProblem {
     /// The system's word.
     #[error(transparent)]
@@ -86,17 +88,18 @@ impl FileProblem {
 
 impl FileError {
     /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
-        match &self.problem {
+    pub fn hint(&self) -> Option<Hint> {
+        Some(Hint::new(match &self.problem {
             FileProblem::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-                Some("check the path; `coldlink train GRAPH -o MODEL` makes a model".to_owned())
+                "check the path | make a model with {coldlink train}"
             }
-            FileProblem::Version { .. } => Some("update coldlink".to_owned()),
+            FileProblem::Version { .. } => "update coldlink",
             FileProblem::Checksum { .. } | FileProblem::Container(_) | FileProblem::Inconsistent(_) => {
-                Some("copy the file again, or train again".to_owned())
+                "copy the file again | make it again"
             }
-            _ => None,
-        }
+            FileProblem::NotOurs | FileProblem::Kind { .. } => "check the path",
+            FileProblem::Io(_) | FileProblem::Write(_) => return None,
+        }))
     }
 }
 

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use crate::config::ConfigError;
+use crate::hint::Hint;
 use crate::train::TrainError;
 
 /// Why a search ended without a choice.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TuneError {
     /// A trial could not be trained.
     #[error(transparent)]
@@ -32,12 +34,12 @@ pub enum TuneError {
 
 impl TuneError {
     /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             TuneError::Train(error) => error.hint(),
             TuneError::Config(error) => error.hint(),
             TuneError::Space(_) | TuneError::Nothing => {
-                Some("a space has a line for each setting, as `temperature = [0.1, 0.2]`".to_owned())
+                Some(Hint::new("give each setting a line, such as `temperature = [0.1, 0.2]`"))
             }
             TuneError::Write { .. } => None,
         }
