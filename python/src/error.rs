@@ -1,6 +1,7 @@
 //! Errors of the library as exceptions of `coldlink.errors`, with their fields.
 
 use std::error::Error as _;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use coldlink::config::ConfigError;
@@ -37,8 +38,14 @@ pub fn refused_file(path: &Path, message: impl Into<String>, hint: &str) -> PyEr
 }
 
 /// An exception `ConfigError` about an argument.
-pub fn misconfigured(message: impl Into<String>, hint: &str) -> PyErr {
-    Raised { class: "ConfigError", message: message.into(), hint: Some(hint.to_owned()), path: None, line: None }.into()
+pub fn misconfigured(message: impl Into<String>, hint: Option<&str>) -> PyErr {
+    let hint = hint.map(str::to_owned);
+    Raised { class: "ConfigError", message: message.into(), hint, path: None, line: None }.into()
+}
+
+/// The same about a value that an argument cannot have.
+pub fn out_of_range(argument: &str, range: &str, value: impl Display) -> PyErr {
+    misconfigured(format!("`{argument}` must be {range}, got {value}"), None)
 }
 
 /// What an exception holds.

@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use crate::arrays;
-use crate::error::{misconfigured, raised, refused};
+use crate::error::{out_of_range, raised, refused};
 use crate::graph::texts;
 use crate::trained::Trained;
 
@@ -74,11 +74,11 @@ impl NewNodes {
             "new" => Among::New,
             "both" => Among::Both,
             other => {
-                return Err(misconfigured(format!("`among` is `{other}`"), "it is \"seen\", \"new\" or \"both\""));
+                return Err(out_of_range("among", "\"seen\", \"new\" or \"both\"", format!("\"{other}\"")));
             }
         };
         if !(0.0..=1.0).contains(&popularity) {
-            return Err(misconfigured(format!("`popularity` is {popularity}"), "it is a share from 0 to 1"));
+            return Err(out_of_range("popularity", "from 0 to 1", popularity));
         }
         let model = &self.trained.get().model;
         let (candidates, values) = only;
@@ -139,7 +139,7 @@ impl NewNodes {
     ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
         let model = &self.trained.get().model;
         if let Some(share) = base_rate.filter(|share| !(*share > 0.0 && *share < 1.0)) {
-            return Err(misconfigured(format!("`base_rate` is {share}"), "it is a share above 0 and below 1"));
+            return Err(out_of_range("base_rate", "above 0 and below 1", share));
         }
         let base_rate = base_rate.unwrap_or_else(|| model.base_rate());
         let probabilities: Option<Vec<f64>> =

@@ -1,4 +1,4 @@
-//! How errors are told: what, caused by what, and what to do about it; and with which exit code.
+//! How errors are reported: what, caused by what, what to do about it, and the exit code.
 
 use std::error::Error;
 use std::fmt;
@@ -18,7 +18,7 @@ pub struct Failure {
 
 #[derive(Debug, PartialEq)]
 enum Kind {
-    /// It ran but missed what was asked.
+    /// It finished, but a threshold was not met.
     Missed,
     /// It could not run.
     CouldNotRun,
@@ -32,7 +32,7 @@ impl Failure {
         Failure { message: message.into(), hint: None, kind: Kind::CouldNotRun }
     }
 
-    /// It ran but missed what was asked.
+    /// It finished, but a threshold was not met.
     pub fn missed(message: impl Into<String>) -> Self {
         Failure { kind: Kind::Missed, ..Failure::new(message) }
     }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_told_with_its_causes_and_a_hint() {
+    fn an_error_is_reported_with_its_causes_and_a_hint() {
         let cause = Failure::new("line 3 is wrong\nvery wrong").hint("correct it");
         let error = Err::<(), _>(cause).context("cannot load `papers`").unwrap_err();
         let expected = "error: cannot load `papers`\n  caused by: line 3 is wrong\n    very wrong\nhint: correct it\n";

@@ -66,7 +66,7 @@ pub async fn check_token(State(server): State<Arc<Server>>, request: Request, ne
     match word {
         Some((_, word)) if token.is(word.trim()) => next.run(request).await,
         Some(_) => refuse("the token is another one"),
-        None => refuse("this server asks for a token"),
+        None => refuse("this server requires a token"),
     }
 }
 

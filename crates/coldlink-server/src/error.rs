@@ -41,7 +41,7 @@ pub enum Code {
     KnownNode,
     /// The body, or the number of all links that are asked for, is beyond the limits.
     TooLarge,
-    /// The body is announced as something else than JSON.
+    /// The body is not declared as JSON.
     WrongMediaType,
     /// Too many requests are waiting.
     Overloaded,

@@ -18,11 +18,11 @@ pub struct Dataset {
     pub names: Names,
     /// How table columns became attributes, so that new rows become the same ones; `None` for formats without columns.
     pub schema: Option<Schema>,
-    /// What loading left out.
+    /// What loading noticed and ignored.
     pub notes: Notes,
 }
 
-/// What loading saw and left out; each is told to the user in one line.
+/// What loading noticed and ignored; front ends report each in one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notes {
     /// Self-loops, duplicates and reciprocal links.
@@ -31,7 +31,7 @@ pub struct Notes {
     pub directed: bool,
     /// The input gave links weights, which are ignored.
     pub weighted: bool,
-    /// Links left out because an end has no row (only when asked for).
+    /// Links dropped because an end has no row (only when asked for).
     pub unknown_ends: usize,
     /// Columns of the node table that became no attribute: texts that nearly every row has to itself, or nothing at all.
     pub ignored_columns: Vec<String>,

@@ -118,7 +118,7 @@ fn equation(text: &str) -> Result<(String, String), String> {
     let parts = text.split_once('=').map(|(column, value)| (column.trim().to_owned(), value.trim().to_owned()));
     parts
         .filter(|parts| !parts.0.is_empty())
-        .ok_or_else(|| "must be a column and a value, as `category=book`".to_owned())
+        .ok_or_else(|| "must be a column and a value, such as `category=book`".to_owned())
 }
 
 fn base_rate(text: &str) -> Result<f64, String> {
@@ -140,7 +140,7 @@ pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
         None => (Vec::new(), 0),
     };
     if unknown > 0 && !common.quiet {
-        eprintln!("note: {} of `--exclude` belong to no node", count(unknown, "name"));
+        eprintln!("note: {} of `--exclude` not found", count(unknown, "name"));
     }
     let kind = args.candidates.as_deref().map(|name| model.node_type(name)).transpose()?;
     for (column, value) in &args.values {

@@ -6,14 +6,14 @@ use crate::hint::Hint;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CellProblem {
-    /// Columns that make more attributes than are of use.
-    #[error("the columns make more than {most} attributes up to here")]
+    /// Columns that need too many attributes.
+    #[error("the rows so far need more than {most} attributes")]
     TooManyAttributes {
         /// The limit.
         most: u32,
     },
-    /// A cell that is not what its column is.
-    #[error("column `{column}` is of kind {kind}, and `{cell}` cannot be read as that")]
+    /// A cell that does not fit the kind of its column.
+    #[error("column `{column}`: cannot read `{cell}` as {kind}")]
     Unreadable {
         /// The column.
         column: String,
@@ -22,8 +22,8 @@ pub enum CellProblem {
         /// The cell.
         cell: String,
     },
-    /// A value that is not known, where all must be.
-    #[error("column `{column}`: `{cell}` has a value that is not known")]
+    /// An unknown value, where input is strict.
+    #[error("column `{column}`: `{cell}` has an unknown value")]
     UnknownValue {
         /// The column.
         column: String,

@@ -27,7 +27,7 @@ pub enum ConfigError {
         nearest: String,
     },
     /// Not `key=value`.
-    #[error("`{0}` is not of the form key=value")]
+    #[error("expected `key=value`, got `{0}`")]
     NotAnAssignment(String),
     /// A file of settings that cannot be read.
     #[error("cannot read `{path}`", path = path.display())]
@@ -48,7 +48,7 @@ pub enum ConfigError {
     /// Not TOML.
     #[error("the settings are not valid TOML: {0}")]
     Syntax(String),
-    /// A value of the wrong kind.
+    /// A value of the wrong type.
     #[error("setting `{key}`: {message}")]
     Kind {
         /// Which setting.
@@ -57,7 +57,7 @@ pub enum ConfigError {
         message: String,
     },
     /// A value outside its range.
-    #[error("setting `{key}` is {value}, but must be {range}")]
+    #[error("setting `{key}` must be {range}, got {value}")]
     Range {
         /// Which setting.
         key: &'static str,

@@ -25,7 +25,7 @@ pub enum CpuError {
     #[error("there is no instruction set `{0}`")]
     Unknown(String),
     /// This machine lacks it.
-    #[error("this machine has no {asked}; the best it has is {best}")]
+    #[error("this machine does not support {asked}, only up to {best}")]
     Missing {
         /// What was asked for.
         asked: Cpu,

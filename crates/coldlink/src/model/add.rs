@@ -13,13 +13,13 @@ use crate::hint::Hint;
 #[non_exhaustive]
 pub enum AddError {
     /// The model has a node of that name.
-    #[error("the model has a node `{name}` already")]
+    #[error("the model already has a node `{name}`")]
     Known {
         /// The name.
         name: String,
     },
     /// Two of the new nodes have one name.
-    #[error("two of the new nodes are called `{name}`")]
+    #[error("two new nodes are named `{name}`")]
     Repeated {
         /// The name.
         name: String,
@@ -31,7 +31,7 @@ pub enum AddError {
         row: usize,
     },
     /// Attributes of another graph.
-    #[error("the new nodes have {found} attribute columns where {expected} are expected")]
+    #[error("new nodes have {found} attribute columns, expected {expected}")]
     Width {
         /// Columns of the model.
         expected: usize,
@@ -39,7 +39,7 @@ pub enum AddError {
         found: usize,
     },
     /// More than can be numbered.
-    #[error("{nodes} nodes are more than 32 bits can count")]
+    #[error("{nodes} nodes are too many: a model holds up to {}", NodeId::MAX)]
     TooMany {
         /// All nodes together.
         nodes: usize,

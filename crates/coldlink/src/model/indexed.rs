@@ -42,7 +42,7 @@ pub enum IndexProblem {
     #[error(transparent)]
     File(#[from] FileError),
     /// It was made from another model, or the model was trained again.
-    #[error("the index `{0}` was made from another model")]
+    #[error("the index `{0}` was built from another model")]
     Stale(std::path::PathBuf),
 }
 

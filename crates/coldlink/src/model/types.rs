@@ -20,11 +20,11 @@ pub struct LinkedTypes {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// The model knows one kind of nodes only.
-    #[error("the model does not know kinds of nodes")]
+    /// The model has no node types.
+    #[error("the model has no node types")]
     NoTypes,
-    /// No such kind.
-    #[error("there is no kind of nodes `{name}`")]
+    /// No such node type.
+    #[error("there is no node type `{name}`")]
     UnknownType {
         /// As it was asked for.
         name: String,
@@ -32,7 +32,7 @@ pub enum FilterError {
         known: Vec<String>,
     },
     /// The model keeps no values of its nodes.
-    #[error("the model keeps no values of its nodes")]
+    #[error("the model does not store the values of its nodes")]
     NoValues,
     /// No such value.
     #[error("no node has `{column}={value}`")]

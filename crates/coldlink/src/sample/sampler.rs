@@ -16,10 +16,10 @@ use crate::split::TrainView;
 #[non_exhaustive]
 pub enum SampleError {
     /// Nothing to learn from.
-    #[error("the training graph has no link")]
+    #[error("the training graph has no links")]
     NoLinks,
     /// Nothing to tell apart.
-    #[error("all {warm} nodes that have links are linked to one another, so there is no unlinked pair to learn from")]
+    #[error("all {warm} warm nodes are linked to one another, so no unlinked pair is left to learn from")]
     NoUnlinkedPair {
         /// Nodes with a link.
         warm: usize,

@@ -28,7 +28,7 @@ pub enum SplitError {
         nodes: usize,
     },
     /// There is nothing to split.
-    #[error("a graph of {nodes} nodes and {links} links cannot be split")]
+    #[error("a graph of {nodes} nodes and {links} links is too small to split")]
     TooSmall {
         /// Nodes of the graph.
         nodes: usize,
@@ -36,7 +36,7 @@ pub enum SplitError {
         links: usize,
     },
     /// No value is shared by enough nodes.
-    #[error("no attribute is left: every value belongs to too few nodes, or to all alike")]
+    #[error("no attribute is left: every value is too rare, or the same for all nodes")]
     NoAttributes,
     /// It is not known when nodes came to be.
     #[error("{}", no_times(.columns))]
@@ -45,13 +45,13 @@ pub enum SplitError {
         columns: Vec<String>,
     },
     /// A column that has no times.
-    #[error("there is no column `{column}` of dates or numbers")]
+    #[error("there is no date or numeric column `{column}`")]
     NotATime {
         /// The column.
         column: String,
     },
     /// A protocol goes with one validation rule only.
-    #[error("protocol `{protocol}` selects on `{forced}`, not on `{asked}`")]
+    #[error("protocol `{protocol}` validates on `{forced}`, not on `{asked}`")]
     ValidationForced {
         /// The protocol.
         protocol: String,
@@ -61,25 +61,25 @@ pub enum SplitError {
         forced: Validation,
     },
     /// No such protocol, and no such file or folder.
-    #[error("there is no protocol and no split `{name}`")]
+    #[error("`{name}` is neither a protocol nor a split")]
     UnknownProtocol {
         /// As it was given.
         name: String,
     },
     /// Nothing can be tested.
-    #[error("there is no link to test on, with {hidden} nodes hidden")]
+    #[error("no link is left to test on (hidden nodes: {hidden})")]
     NoTestLinks {
         /// Nodes drawn for the test.
         hidden: usize,
     },
     /// Nothing could be held back to select on.
-    #[error("the rule `{rule}` leaves no link to select on")]
+    #[error("no link can be held out for validation on `{rule}`")]
     NoValidationLinks {
         /// The rule.
         rule: Validation,
     },
     /// All pairs that could be negatives are linked.
-    #[error("there is no unlinked pair left for the {set} set")]
+    #[error("no unlinked pair is left for the {set} set")]
     NoUnlinkedPairs {
         /// The set that needs one.
         set: &'static str,
@@ -101,7 +101,7 @@ pub enum SplitError {
         source: io::Error,
     },
     /// A folder that is no split is neither read as one nor overwritten.
-    #[error("`{path}` is not a split of coldlink")]
+    #[error("`{path}` is not a split that coldlink wrote")]
     NotASplit {
         /// The folder.
         path: PathBuf,
@@ -115,7 +115,7 @@ pub enum SplitError {
         reason: String,
     },
     /// A split of a later version of the format.
-    #[error("`{path}` has format version {found}, but only versions up to {supported} are known")]
+    #[error("`{path}` has format version {found}, but this coldlink reads up to {supported}")]
     Version {
         /// The file.
         path: PathBuf,
@@ -125,7 +125,7 @@ pub enum SplitError {
         supported: u32,
     },
     /// A file was changed after the split was written.
-    #[error("`{path}` has checksum {found}, but `split.toml` says {expected}")]
+    #[error("`{path}` has checksum {found}, but `split.toml` records {expected}")]
     Checksum {
         /// The file.
         path: PathBuf,
@@ -145,7 +145,7 @@ pub enum SplitError {
         expected: String,
     },
     /// A folder records another validation rule.
-    #[error("`{path}` selects on `{recorded}`, not on `{asked}`")]
+    #[error("`{path}` validates on `{recorded}`, not on `{asked}`")]
     ValidationRecorded {
         /// The folder.
         path: PathBuf,
@@ -186,7 +186,7 @@ pub enum SplitError {
     #[error(transparent)]
     Array(#[from] LoadError),
     /// An array of an `.npz` file has the wrong shape.
-    #[error("`{path}`: array `{array}` has shape {found:?} where {expected} is expected")]
+    #[error("`{path}`: array `{array}` has shape {found:?}, expected {expected}")]
     ArrayShape {
         /// The file.
         path: PathBuf,
@@ -210,7 +210,7 @@ pub enum SplitError {
         nodes: usize,
     },
     /// A node is said to be hidden and to be kept.
-    #[error("`{path}`: node {node} is both in `hidden` and in `kept`")]
+    #[error("`{path}`: node {node} is in both `hidden` and `kept`")]
     HiddenAndKept {
         /// The file.
         path: PathBuf,
@@ -274,7 +274,7 @@ impl SplitError {
 
 fn no_times(columns: &[String]) -> String {
     match columns {
-        [] => "nodes have no column of dates to tell new ones by".to_owned(),
-        _ => format!("nodes have several columns of dates: `{}`", columns.join("`, `")),
+        [] => "nodes have no date column to tell new ones by".to_owned(),
+        _ => format!("nodes have several date columns: `{}`", columns.join("`, `")),
     }
 }

@@ -46,13 +46,13 @@ pub enum FileProblem {
     #[error(transparent)]
     Write(io::Error),
     /// Another format, or cut off.
-    #[error("it is not a safetensors file, or it is cut off: {0}")]
+    #[error("it is not a complete safetensors file: {0}")]
     Container(String),
     /// Somebody else's safetensors.
-    #[error("it is a safetensors file, but not one of coldlink's")]
+    #[error("it is a safetensors file that coldlink did not write")]
     NotOurs,
     /// A model where a checkpoint is wanted, or the reverse.
-    #[error("it is a {found}, but a {wanted} is wanted")]
+    #[error("wrong type of file: expected {wanted}, got {found}")]
     Kind {
         /// What it is.
         found: String,
@@ -60,7 +60,7 @@ pub enum FileProblem {
         wanted: &'static str,
     },
     /// Made by a later coldlink.
-    #[error("it has version {found}; this coldlink reads up to version {known}")]
+    #[error("it has version {found}, but this coldlink reads up to {known}")]
     Version {
         /// The file's.
         found: u32,
@@ -68,7 +68,7 @@ pub enum FileProblem {
         known: u32,
     },
     /// Changed after it was written.
-    #[error("it is damaged: the checksum is {found:016x}, but {stored:016x} was written")]
+    #[error("it is damaged: its checksum is {found:016x}, expected {stored:016x}")]
     Checksum {
         /// Of what is there.
         found: u64,
@@ -76,7 +76,7 @@ pub enum FileProblem {
         stored: u64,
     },
     /// Whole, but not what it says it is.
-    #[error("it is not consistent: {0}")]
+    #[error("it is inconsistent: {0}")]
     Inconsistent(String),
 }
 

@@ -21,7 +21,7 @@ pub enum TrainError {
     #[error("cannot train")]
     Sample(#[from] SampleError),
     /// Numbers went out of range.
-    #[error("the loss is no longer a number after {step} steps")]
+    #[error("training diverged: the loss is not a number after {step} steps")]
     Diverged {
         /// Steps done.
         step: u64,
@@ -54,7 +54,7 @@ pub enum TrainError {
         source: io::Error,
     },
     /// A checkpoint could not be read.
-    #[error("cannot go on from the checkpoint")]
+    #[error("cannot resume from the checkpoint")]
     Read(#[from] FileError),
     /// There is nothing to go on from.
     #[error("there is no checkpoint in `{folder}`", folder = folder.display())]

@@ -14,10 +14,10 @@ pub enum TuneError {
     #[error(transparent)]
     Train(#[from] TrainError),
     /// A setting of the space.
-    #[error("the space is not usable")]
+    #[error("cannot use the search space")]
     Config(#[from] ConfigError),
     /// The space itself.
-    #[error("the space is not usable: {0}")]
+    #[error("cannot use the search space: {0}")]
     Space(String),
     /// There is nothing to try.
     #[error("there are no settings to try")]

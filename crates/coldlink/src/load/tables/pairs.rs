@@ -88,6 +88,6 @@ mod tests {
         };
         check("new,seen\nn1,p1\np1,p1\n", "pairs.csv` line 3: there is no new node `p1`");
         check("new,seen\nn1,p9\n", "pairs.csv` line 2: there is no node `p9`");
-        check("new\nn1\n", "pairs.csv`: a pair has two columns, and there are 1");
+        check("new\nn1\n", "pairs.csv`: a table of pairs needs two columns, got 1");
     }
 }
