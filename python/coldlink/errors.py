@@ -14,7 +14,7 @@ class Error(Exception):
     ...     coldlink.read("nowhere")
     ... except coldlink.Error as error:
     ...     print(type(error).__name__, error.message, error.path, sep=", ")
-    LoadError, there is no `nowhere`, nowhere
+    LoadError, `nowhere` does not exist, nowhere
     """
 
     message: str
@@ -41,7 +41,7 @@ class LoadError(Error, ValueError):
     >>> coldlink.Graph.from_arrays([[0, 5]], [[1.0], [2.0]])
     Traceback (most recent call last):
     ...
-    coldlink.errors.LoadError: row 0 of `edges` has node 5, where there are 2 nodes
+    coldlink.errors.LoadError: row 0 of `edges` has node 5, but there are 2 nodes
     hint: nodes are numbered from 0, in the order of the rows of attributes
     """
 
@@ -64,7 +64,7 @@ class ModelFileError(Error):
     Traceback (most recent call last):
     ...
     coldlink.errors.ModelFileError: cannot open `no.model`: No such file or directory (os error 2)
-    hint: check the path; `coldlink train GRAPH -o MODEL` makes a model
+    hint: check the path, or make a model with `Model.fit`
     """
 
 

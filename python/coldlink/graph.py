@@ -49,7 +49,7 @@ def read(
     """
     if (source is None) != (target is None):
         raise ConfigError(
-            "one of `source` and `target` is missing", hint="name both columns of the links' ends, or none"
+            "one of `source` and `target` is missing", hint="give both, or neither"
         )
     said = _kinds(columns, None, None if source is None else {"source": source, "target": target})
     return Graph(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, said, None))
@@ -156,7 +156,7 @@ class Graph:
         x, edge_index = data.x, data.edge_index
         if x is None or edge_index is None:
             raise LoadError(
-                "this has no `x` or no `edge_index`", hint="give a graph whose nodes have attributes in `x`"
+                "the graph has no `x` or no `edge_index`", hint="give a graph whose nodes have attributes in `x`"
             )
         return cls.from_arrays(_array(edge_index).T, _tensor_matrix(x), names=names, name=name)
 
@@ -260,12 +260,12 @@ def _with_id_first(nodes: pandas.DataFrame, id: str | None) -> pandas.DataFrame:
     if id is None:
         id = next((column for name in NAME_COLUMNS for column in known if column.lower() == name), columns[0])
     if id not in columns:
-        raise LoadError(f"there is no column `{id}`", hint=f"there are `{'`, `'.join(columns)}`")
+        raise LoadError(f"column `{id}` is missing", hint=f"columns are `{'`, `'.join(columns)}`")
     rivals = [column for column in known if column != id]
     if id.lower() not in NAME_COLUMNS and rivals or id.lower() == "name" and len(rivals) > 0:
         raise LoadError(
             f"nodes are named by `{id}`, but there is a column `{rivals[0]}` too",
-            hint=f"call it by another name: `nodes.rename(columns={{{rivals[0]!r}: 'title'}})`",
+            hint=f"rename it: `nodes.rename(columns={{{rivals[0]!r}: 'title'}})`",
         )
     ordered: pandas.DataFrame = nodes[[id, *(column for column in nodes.columns if column != id)]].copy(deep=False)
     ordered[id] = tables.whole_ids(ordered[id])
@@ -277,7 +277,7 @@ def _ends_of(edges: pandas.DataFrame, source: str | None, target: str | None) ->
     if source is not None or target is not None:
         for end in (source, target):
             if end not in edges.columns:
-                raise LoadError(f"there is no column `{end}`", hint="give both `source` and `target`")
+                raise LoadError(f"column `{end}` is missing", hint="give both `source` and `target`")
         weights = [column for column in edges.columns if str(column).lower() in WEIGHT_COLUMNS]
         edges = edges[[source, target, *weights]].set_axis(["source", "target", *weights], axis=1)
     whole: pandas.DataFrame = edges.apply(tables.whole_ids)
@@ -286,7 +286,7 @@ def _ends_of(edges: pandas.DataFrame, source: str | None, target: str | None) ->
 
 def _record(node: Any, data: dict[str, Any]) -> dict[str, Any]:
     if "id" in data:
-        raise LoadError(f"node `{node}` has an attribute `id`", hint="call it by another name: nodes are their own ids")
+        raise LoadError(f"node `{node}` has an attribute `id`", hint="rename it: nodes are their own ids")
     return {"id": str(node), **data}
 
 

@@ -166,8 +166,8 @@ class Model:
         probabilities = met.probabilities(scores, base_rate)
         if probabilities is None:
             raise ConfigError(
-                "the scores of this model give no probabilities",
-                hint="`score` gives the scores; `auto` and `default` give probabilities, given links enough",
+                "this model has no probabilities",
+                hint="use `score`, or train with the preset `auto` or `default` and enough links",
             )
         return probabilities
 
@@ -186,7 +186,7 @@ class Model:
         if new is None:
             return self._fitted().embed(which)
         if which != "attributes":
-            raise ConfigError("new nodes have no links, and so no structure embedding", hint="leave out `which`")
+            raise ConfigError("new nodes have no links, so they have no structure embedding", hint="omit `which`")
         return self._meet(new, names).embed()
 
     def explain(self, new: Any, other: tables.Name, *, row: int = 0) -> Explanation:
@@ -399,7 +399,8 @@ def _inner(graph: Graph) -> _coldlink.Graph:
     if isinstance(graph, Graph):
         return graph._inner
     raise LoadError(
-        f"`graph` is a `{type(graph).__name__}`", hint="make a `coldlink.Graph` of it first, as by `Graph.from_pandas`"
+        f"`graph` must be a `coldlink.Graph`, got a `{type(graph).__name__}`",
+        hint="convert it, for example with `Graph.from_pandas`",
     )
 
 
@@ -411,7 +412,7 @@ def _count(name: str, value: int) -> int:
     """A whole number from 0 up, as the library's own."""
     if isinstance(value, (int, np.integer)) and 0 <= value < 2**64:
         return int(value)
-    raise ConfigError(f"`{name}` is {value!r}", hint="it is a whole number from 0 up")
+    raise ConfigError(f"`{name}` must be a non-negative integer, got {value!r}")
 
 
 def _opened(path: str) -> _coldlink.Trained:

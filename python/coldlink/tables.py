@@ -46,7 +46,7 @@ def frame_lines(frame: pandas.DataFrame) -> bytes:
     exact = frame.rename(columns=str)
     if not exact.columns.is_unique:
         twice = exact.columns[exact.columns.duplicated()][0]
-        raise LoadError(f"column `{twice}` stands twice in the table", hint="give each column a name of its own")
+        raise LoadError(f"the table has two columns `{twice}`", hint="give each column its own name")
     for column in exact.columns[[kind.kind == "f" for kind in _kinds(exact)]]:
         # pandas would write ten decimals, which is not what stands there.
         numbers = exact[column].to_numpy(dtype=float, na_value=math.nan)
@@ -70,7 +70,9 @@ def record_lines(records: Iterable[Mapping[str, Any]]) -> bytes:
 
 def _line(record: Mapping[str, Any]) -> str:
     if not isinstance(record, Mapping):
-        raise LoadError(f"a row is a `{type(record).__name__}`", hint="rows are dicts with the columns of the table")
+        raise LoadError(
+            f"a row must be a `dict`, got a `{type(record).__name__}`", hint="give each row the columns of the table"
+        )
     return json.dumps({str(key): _value(value) for key, value in record.items()})
 
 
@@ -122,13 +124,13 @@ def two_columns(pairs: Any) -> tuple[list[str], list[str]]:
     if is_frame(pairs):
         if len(pairs.columns) != 2:
             raise LoadError(
-                f"a pair has two columns, and `pairs` has {len(pairs.columns)}", hint="leave out the others"
+                f"`pairs` must have two columns, got {len(pairs.columns)}", hint="drop the others"
             )
         return texts_of(pairs.iloc[:, 0].to_numpy()), texts_of(pairs.iloc[:, 1].to_numpy())
     rows: Sequence[Any] = pairs.tolist() if isinstance(pairs, np.ndarray) else list(pairs)
     for place, row in enumerate(rows):
         if not isinstance(row, (list, tuple)) or len(row) != 2:
             raise LoadError(
-                f"row {place} of `pairs` is no pair of names", hint="give a list of pairs, as `[('a', 'b')]`"
+                f"row {place} of `pairs` is not a pair of names", hint="give a list of pairs, such as `[('a', 'b')]`"
             )
     return texts_of(row[0] for row in rows), texts_of(row[1] for row in rows)

@@ -11,7 +11,7 @@ use numpy::PyArray2;
 use pyo3::prelude::*;
 
 use crate::arrays;
-use crate::error::{misconfigured, raised, refused, refused_file};
+use crate::error::{out_of_range, raised, refused, refused_file};
 use crate::graph::{Graph, named, texts};
 use crate::listener::Listener;
 use crate::new_nodes::NewNodes;
@@ -89,15 +89,15 @@ impl Trained {
         match which {
             "attributes" => arrays::array(py, &self.model.embeddings.attributes),
             "structure" => arrays::array(py, &self.model.embeddings.structure),
-            other => Err(misconfigured(format!("`which` is `{other}`"), "it is \"attributes\" or \"structure\"")),
+            other => Err(out_of_range("which", "\"attributes\" or \"structure\"", format!("\"{other}\""))),
         }
     }
 
     /// New nodes from JSON lines in the columns of the tables that were trained on.
     fn meet_lines(this: Bound<'_, Self>, lines: Vec<u8>) -> PyResult<NewNodes> {
         let schema = this.get().model.schema.as_ref().ok_or_else(|| {
-            let message = "these are rows of named columns, but the model knows columns by number only";
-            refused(message, "it was trained on arrays: give an array with a row for each new node")
+            let message = "these are rows of named columns, but the model was trained on numbered columns";
+            refused(message, "give an array with a row for each new node")
         })?;
         let loaded = this.py().detach(|| new_from_json_lines(lines, schema, false)).map_err(raised)?;
         NewNodes::meet(this, loaded)
@@ -108,14 +108,14 @@ impl Trained {
         let model = &this.get().model;
         if path.is_dir() {
             let message = format!("`{}` is a folder", path.display());
-            return Err(refused_file(&path, message, "new nodes are one table, or an .npz file"));
+            return Err(refused_file(&path, message, "give new nodes as one table or `.npz` file"));
         }
         let loaded = match &model.schema {
             _ if is_npz(&path) => this.py().detach(|| load_new_npz(&path, model.loaded_width())),
             Some(schema) => this.py().detach(|| load_new(&path, schema, false)),
             None => {
-                let message = format!("`{}` is a table, but the model knows columns by number only", path.display());
-                return Err(refused_file(&path, message, "give an array, or an .npz file with attr_* arrays"));
+                let message = format!("`{}` is a table, but the model was trained on numbered columns", path.display());
+                return Err(refused_file(&path, message, "give an array, or an `.npz` file with the arrays `attr_*`"));
             }
         };
         NewNodes::meet(this, loaded.map_err(raised)?)
@@ -126,8 +126,8 @@ impl Trained {
         let attributes = arrays::attributes(x)?;
         let expected = this.get().model.loaded_width();
         if attributes.width() != expected {
-            let message = format!("new nodes have {} columns where {expected} are expected", attributes.width());
-            return Err(refused(message, "give the attributes that the graph's nodes have, in the same order"));
+            let message = format!("new nodes have {} columns, expected {expected}", attributes.width());
+            return Err(refused(message, "give new nodes the attributes of the graph's nodes, in the same order"));
         }
         let names = named(names, attributes.rows())?;
         NewNodes::meet(this, Loaded { names, attributes, mismatches: Mismatches::default() })

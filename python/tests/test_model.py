@@ -98,23 +98,23 @@ def test_without_pandas_results_are_dicts(model: coldlink.Model, monkeypatch: py
 
 
 def test_values_that_nobody_has_are_told(model: coldlink.Model) -> None:
-    with pytest.warns(UserWarning, match="2 values that the model does not know"):
+    with pytest.warns(UserWarning, match="2 values are unknown to the model"):
         model.recommend({"words": "honey|unheard|of"})
-    with pytest.warns(UserWarning, match="no column `words`"):
+    with pytest.warns(UserWarning, match="missing column `words`"):
         model.recommend({"id": "n1"})
 
 
 def test_what_cannot_be_asked_is_refused_in_words(model: coldlink.Model, graph: coldlink.Graph) -> None:
     plain = coldlink.Model(preset="paper", steps=20).fit(graph, progress=False)
     for ask, kind, message in [
-        (lambda: model.recommend(np.ones((1, 3))), coldlink.LoadError, "3 columns where 13"),
-        (lambda: model.recommend("nowhere.csv"), coldlink.LoadError, "there is no `nowhere.csv`"),
+        (lambda: model.recommend(np.ones((1, 3))), coldlink.LoadError, "3 columns, expected 13"),
+        (lambda: model.recommend("nowhere.csv"), coldlink.LoadError, "`nowhere.csv` does not exist"),
         (lambda: model.recommend("/"), coldlink.LoadError, "is a folder"),
         (lambda: model.recommend([]), coldlink.LoadError, "dimensions"),
-        (lambda: model.recommend(NEW, k=-1), coldlink.ConfigError, "`k` is -1"),
-        (lambda: model.recommend(NEW, among="all"), coldlink.ConfigError, "`among` is `all`"),
-        (lambda: model.recommend(NEW, popularity=2), coldlink.ConfigError, "`popularity` is 2"),
-        (lambda: model.recommend(NEW, base_rate=1), coldlink.ConfigError, "`base_rate` is 1"),
+        (lambda: model.recommend(NEW, k=-1), coldlink.ConfigError, "`k` must be a non-negative integer, got -1"),
+        (lambda: model.recommend(NEW, among="all"), coldlink.ConfigError, 'got "all"'),
+        (lambda: model.recommend(NEW, popularity=2), coldlink.ConfigError, "`popularity` must be from 0 to 1, got 2"),
+        (lambda: model.recommend(NEW, base_rate=1), coldlink.ConfigError, "`base_rate` must be above 0 and below 1"),
         (
             lambda: model.score([("n9", "p1")], new=NEW),
             coldlink.LoadError,
@@ -126,30 +126,30 @@ def test_what_cannot_be_asked_is_refused_in_words(model: coldlink.Model, graph: 
             "row 1 of `pairs`: there is no node `p999`",
         ),
         (lambda: model.score([("n1", "p1")]), coldlink.LoadError, "there is no node `n1`"),
-        (lambda: model.score(["ab"], new=NEW), coldlink.LoadError, "row 0 of `pairs` is no pair"),
+        (lambda: model.score(["ab"], new=NEW), coldlink.LoadError, "row 0 of `pairs` is not a pair"),
         (
             lambda: model.score(pd.DataFrame({"a": ["n1"]}), new=NEW),
             coldlink.LoadError,
-            "two columns, and `pairs` has 1",
+            "`pairs` must have two columns, got 1",
         ),
-        (lambda: model.recommend([NEW[0], 3]), coldlink.LoadError, "a row is a `int`"),
-        (lambda: model.recommend(pd.DataFrame([[1, 2]], columns=["a", "a"])), coldlink.LoadError, "stands twice"),
+        (lambda: model.recommend([NEW[0], 3]), coldlink.LoadError, "got a `int`"),
+        (lambda: model.recommend(pd.DataFrame([[1, 2]], columns=["a", "a"])), coldlink.LoadError, "two columns `a`"),
         (lambda: model.explain(NEW, "p999"), coldlink.LoadError, "there is no node `p999`"),
         (lambda: model.explain(NEW, "p0", row=2), coldlink.LoadError, "no row 2 among 2"),
         (lambda: model.embed(NEW, which="structure"), coldlink.ConfigError, "no structure embedding"),
-        (lambda: model.embed(which="both"), coldlink.ConfigError, "`which` is `both`"),
-        (lambda: plain.predict([("p0", "p1")]), coldlink.ConfigError, "give no probabilities"),
-        (lambda: model.evaluate(graph, "fair", progress=False), coldlink.Error, "no protocol and no split `fair`"),
-        (lambda: model.evaluate(graph, seeds=0), coldlink.ConfigError, "no seed"),
-        (lambda: model.fit(pd.DataFrame()), coldlink.LoadError, "`graph` is a `DataFrame`"),
+        (lambda: model.embed(which="both"), coldlink.ConfigError, 'got "both"'),
+        (lambda: plain.predict([("p0", "p1")]), coldlink.ConfigError, "no probabilities"),
+        (lambda: model.evaluate(graph, "fair", progress=False), coldlink.Error, "`fair` is neither a protocol"),
+        (lambda: model.evaluate(graph, seeds=0), coldlink.ConfigError, "`seeds` must be a positive integer, got 0"),
+        (lambda: model.fit(pd.DataFrame()), coldlink.LoadError, "got a `DataFrame`"),
         (lambda: model.tune(graph, space="no.toml"), coldlink.ConfigError, "cannot read `no.toml`"),
-        (lambda: model.tune(graph, trials=1), coldlink.ConfigError, "`trials` is 1"),
-        (lambda: coldlink.Model(width=0), coldlink.ConfigError, "`width` is 0, but must be"),
+        (lambda: model.tune(graph, trials=1), coldlink.ConfigError, "`trials` must be from 2 to 10000, got 1"),
+        (lambda: coldlink.Model(width=0), coldlink.ConfigError, "`width` must be from 1 to 4096, got 0"),
         (lambda: coldlink.Model(width="wide"), coldlink.ConfigError, "`width`"),
-        (lambda: coldlink.Model(width=object()), coldlink.ConfigError, "is a `object`"),
+        (lambda: coldlink.Model(width=object()), coldlink.ConfigError, "got a `object`"),
         (lambda: coldlink.Model("fast"), coldlink.ConfigError, "there is no preset `fast`"),
-        (lambda: coldlink.Model(seed=-1), coldlink.ConfigError, "`seed` is -1"),
-        (lambda: coldlink.Model(budget=-1.0), coldlink.ConfigError, "`budget` is -1"),
+        (lambda: coldlink.Model(seed=-1), coldlink.ConfigError, "`seed` must be a non-negative integer, got -1"),
+        (lambda: coldlink.Model(budget=-1.0), coldlink.ConfigError, "`budget` must be a non-negative number"),
         (lambda: coldlink.load(__file__), coldlink.ModelFileError, "cannot open"),
     ]:
         with pytest.raises(kind) as raised:

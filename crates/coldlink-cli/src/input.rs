@@ -1,4 +1,4 @@
-//! What commands read: graphs, models and new nodes; and what is told about them.
+//! What commands read: graphs, models and new nodes; and the notes about them.
 
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ enum Unknown {
 }
 
 impl GraphArgs {
-    /// Loads the graph and tells what was left out.
+    /// Loads the graph and reports what was ignored.
     pub fn load(&self, common: &Common) -> anyhow::Result<Dataset> {
         let dataset = self.load_silently()?;
         if !common.quiet {
@@ -73,7 +73,7 @@ impl GraphArgs {
         let loaded = match (&self.graph, nodes, edges) {
             (Some(graph), ..) => load(graph, &options),
             (None, Some(nodes), Some(edges)) => load_tables(edges, nodes, &options),
-            (None, ..) => return Err(Failure::new("there is no graph to load").into()),
+            (None, ..) => return Err(Failure::new("no graph given").into()),
         };
         loaded.with_context(|| format!("cannot load `{}`", self.path().display()))
     }
@@ -100,33 +100,31 @@ impl GraphArgs {
 
 /// Opens a model.
 pub fn open_model(path: &Path) -> anyhow::Result<Model> {
-    refuse_folder(path, "a model is a file that `coldlink train` writes")?;
+    refuse_folder(path, "name a model file, as `coldlink train` writes it")?;
     Ok(Model::open(path)?)
 }
 
-/// Opens a model with the index beside it, and tells where there is one that cannot be used.
+/// Opens a model with the index beside it, and reports an index that cannot be used.
 pub fn open_indexed_model(path: &Path, common: &Common) -> anyhow::Result<Model> {
-    refuse_folder(path, "a model is a file that `coldlink train` writes")?;
+    refuse_folder(path, "name a model file, as `coldlink train` writes it")?;
     let (model, problem) = Model::open_indexed(path)?;
     if let Some(problem) = problem.filter(|_| !common.quiet) {
-        let again = format!("`coldlink index {}` makes it anew", path.display());
-        eprintln!("note: {:#}, and every node is scored; {again}", anyhow::Error::from(problem));
+        let again = format!("`coldlink index {}` builds it again", path.display());
+        eprintln!("note: {:#}; scoring every node instead ({again})", anyhow::Error::from(problem));
     }
     Ok(model)
 }
 
-/// Loads nodes that are not in the graph, and tells what the model cannot use of them.
+/// Loads new nodes, and reports what the model cannot use of them.
 pub fn load_new_nodes(path: &Path, model: &Model, strict: bool, common: &Common) -> anyhow::Result<NewNodes> {
-    refuse_folder(path, "new nodes are one table, or an .npz file")?;
+    refuse_folder(path, "give new nodes as one table or `.npz` file")?;
     let loaded = match &model.schema {
         _ if is_npz(path) => load_new_npz(path, model.loaded_width()),
         Some(schema) => load_new(path, schema, strict),
         None => {
             let failure =
-                Failure::new(format!("`{}` is a table, but the model knows columns by number only", path.display()));
-            return Err(failure
-                .hint("it was trained on an .npz file: give new nodes as an .npz file with attr_* arrays")
-                .into());
+                Failure::new(format!("`{}` is a table, but the model was trained on numbered columns", path.display()));
+            return Err(failure.hint("give new nodes as an `.npz` file with the arrays `attr_*`").into());
         }
     };
     let new = loaded.with_context(|| format!("cannot load `{}`", path.display()))?;
@@ -135,9 +133,8 @@ pub fn load_new_nodes(path: &Path, model: &Model, strict: bool, common: &Common)
         new.notes().iter().for_each(|note| eprintln!("note: {note}"));
         if empty > 0 {
             let nodes = count(empty, "new node");
-            let known =
-                if model.memory.is_some() { "only which nodes have many links" } else { "nothing but scores of 0" };
-            eprintln!("note: {nodes} without any attribute that the model knows: {known}");
+            let scores = if model.memory.is_some() { "popularity alone decides" } else { "all scores are 0" };
+            eprintln!("note: {nodes} without any attribute that the model knows: {scores}");
         }
     }
     Ok(new)

@@ -71,5 +71,5 @@ fn seconds(text: &str) -> Result<f64, String> {
         _ => (text, 1.0),
     };
     let value = number.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
-    value.map(|number| number * unit).ok_or_else(|| "must be a time as 90s, 3m or 1h".to_owned())
+    value.map(|number| number * unit).ok_or_else(|| "must be a time such as 90s, 3m or 1h".to_owned())
 }

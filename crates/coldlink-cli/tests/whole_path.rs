@@ -32,12 +32,12 @@ fn what_loading_leaves_out_is_told_unless_quiet() {
     assert_eq!(refused.code, 2);
     let done = folder.run("convert loops -o loops.coldlink --unknown-nodes drop");
     for note in [
-        "left out 1 self-loop\n",
-        "left out 1 repeated link\n",
-        "left out 1 link of nodes without a row\n",
-        "links have a direction, which is dropped",
-        "links have weights, which are ignored",
-        "column `title` makes no attribute",
+        "ignored 1 self-loop\n",
+        "ignored 1 repeated link\n",
+        "ignored 1 link of nodes without a row\n",
+        "ignored the direction of links",
+        "ignored the weights of links",
+        "ignored column `title`",
     ] {
         assert!(done.err.contains(note), "{note} is not in\n{}", done.err);
     }
@@ -45,7 +45,7 @@ fn what_loading_leaves_out_is_told_unless_quiet() {
     assert_eq!((quiet.code, quiet.out.as_str(), quiet.err.as_str()), (0, "", ""));
     let strict = folder.run("inspect loops.coldlink --strict-input");
     assert_eq!(strict.code, 2);
-    assert!(strict.err.contains("hint: leave out `--strict-input`"), "{}", strict.err);
+    assert!(strict.err.contains("hint: omit `--strict-input`"), "{}", strict.err);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_model_finds_links_of_new_nodes_within_their_topic() {
 
     let found = folder.run("predict papers.model --new new.csv --top 3");
     assert_eq!(found.code, 0, "{}", found.err);
-    assert!(found.err.contains("note: 1 value that the model does not know"), "`cheese` is unknown: {}", found.err);
+    assert!(found.err.contains("note: 1 value is unknown to the model"), "`cheese` is unknown: {}", found.err);
     let rows = lines(&found.out);
     assert_eq!((rows.len(), rows[0]), (7, "new,rank,seen,score,probability"));
     for (row, topic) in rows[1..].iter().zip([1, 1, 1, 2, 2, 2]) {
@@ -84,7 +84,7 @@ fn a_model_finds_links_of_new_nodes_within_their_topic() {
     let first = rows[1].split(',').nth(2).unwrap();
     folder.write("old.csv", format!("name\n{first}\nnobody\n"));
     let without = folder.run("predict papers.model --new new.csv --top 100 --exclude old.csv --format csv");
-    assert!(without.err.contains("note: 1 name of `--exclude` belong to no node"), "{}", without.err);
+    assert!(without.err.contains("note: 1 name of `--exclude` not found"), "{}", without.err);
     assert!(!without.out.contains(&format!(",{first},")), "{}", without.out);
     let mixed = folder.check("predict papers.model --new new.csv --top 1000 --among both --format csv");
     assert!(mixed.starts_with("new,rank,other,is,score"), "{mixed}");
@@ -166,7 +166,7 @@ fn added_nodes_are_found_like_those_of_the_graph() {
     let again = folder.run("add m --new new.csv");
     assert_eq!(again.code, 2);
     assert!(
-        again.err.contains("the model has a node `fresh` already") && again.err.contains("hint: "),
+        again.err.contains("the model already has a node `fresh`") && again.err.contains("hint: "),
         "{}",
         again.err
     );
@@ -206,8 +206,8 @@ fn an_index_is_used_where_it_belongs_to_the_model_and_told_where_not() {
     assert_ne!(folder.read("papers.model.index"), stranger, "it is made again with the model");
     folder.write("papers.model.index", &stranger);
     let told = folder.run("predict papers.model --new new.csv");
-    assert!(told.code == 0 && told.err.contains("was made from another model"), "{}", told.err);
-    assert!(told.err.contains("`coldlink index papers.model` makes it anew"), "{}", told.err);
+    assert!(told.code == 0 && told.err.contains("was built from another model"), "{}", told.err);
+    assert!(told.err.contains("`coldlink index papers.model` builds it again"), "{}", told.err);
     assert!(!folder.run("predict papers.model --new new.csv --exact").err.contains("index"));
     folder.write("papers.model.index", "nonsense");
     assert!(folder.run("predict papers.model --new new.csv").err.contains("cannot open `papers.model.index`"));
@@ -303,7 +303,7 @@ fn validation_follows_the_protocol_unless_someone_asks() {
     for words in ["--validation edges", "--set validation=edges", "--protocol transductive --validation nodes"] {
         let (code, _, err) = rule(words);
         assert_eq!(code, 2, "{words}");
-        assert!(err.contains("hint: leave out `--validation`"), "{err}");
+        assert!(err.contains("hint: omit `--validation`"), "{err}");
     }
 }
 
@@ -392,5 +392,5 @@ fn the_demo_goes_the_whole_way_and_can_be_repeated() {
     assert_eq!(links(&folder.check("demo --papers 300 -o world --quiet")), links(&first));
     let refused = folder.run("demo -o papers");
     assert_eq!(refused.code, 2);
-    assert!(refused.err.contains("hint: give another folder"), "{}", refused.err);
+    assert!(refused.err.contains("hint: choose another folder"), "{}", refused.err);
 }

@@ -10,7 +10,7 @@ use serde_json::Map;
 
 use crate::error::{ApiError, Code};
 
-/// The bytes of a body that is announced as JSON; they are read where there is time for it.
+/// The bytes of a body that is declared as JSON; they are read where there is time for it.
 pub struct Body(Bytes);
 
 impl Body {
@@ -24,7 +24,7 @@ impl Body {
             serde_json::error::Category::Data => {
                 ApiError::new(Code::BadValue, error.to_string(), "GET /openapi.json describes the request")
             }
-            _ => ApiError::new(Code::BadJson, format!("the body is no JSON: {error}"), "send one JSON object"),
+            _ => ApiError::new(Code::BadJson, format!("the body is not valid JSON: {error}"), "send one JSON object"),
         })
     }
 }
@@ -34,7 +34,7 @@ impl<S: Send + Sync> FromRequest<S> for Body {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         if !is_json(request.headers()) {
-            let message = "the body is not announced as JSON";
+            let message = "the body is not declared as JSON";
             return Err(ApiError::new(
                 Code::WrongMediaType,
                 message,
@@ -47,7 +47,7 @@ impl<S: Send + Sync> FromRequest<S> for Body {
                 "the body is larger than allowed",
                 "send fewer nodes at once; GET /v1/model has the limits",
             ),
-            _ => ApiError::new(Code::BadJson, "the body ended before it was whole", "send it again"),
+            _ => ApiError::new(Code::BadJson, "the body ended early", "send it again"),
         })?;
         Ok(Body(bytes))
     }
@@ -67,7 +67,7 @@ pub fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Err
         number.map(|number| number as usize)
     };
     let whole = number.as_u64().and_then(|number| usize::try_from(number).ok()).or_else(written_with_point);
-    whole.ok_or_else(|| D::Error::custom(format!("{number} is no whole number from 0 on")))
+    whole.ok_or_else(|| D::Error::custom(format!("expected a non-negative integer, got {number}")))
 }
 
 /// An object; a list is not taken for its fields in their order.

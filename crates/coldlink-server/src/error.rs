@@ -3,6 +3,8 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use coldlink::Hint;
+use coldlink::hint::{Command, Wording};
 use coldlink::load::{LineProblem, LoadError};
 use coldlink::model::{AddError, FilterError};
 use serde::Serialize;
@@ -39,7 +41,7 @@ pub enum Code {
     KnownNode,
     /// The body, or the number of all links that are asked for, is beyond the limits.
     TooLarge,
-    /// The body is announced as something else than JSON.
+    /// The body is not declared as JSON.
     WrongMediaType,
     /// Too many requests are waiting.
     Overloaded,
@@ -131,7 +133,7 @@ impl IntoResponse for ApiError {
 /// New nodes that the library refuses.
 impl From<LoadError> for ApiError {
     fn from(error: LoadError) -> Self {
-        let hint = error.hint().unwrap_or_else(|| "GET /v1/model describes the columns".to_owned());
+        let hint = worded(error.hint());
         let message = match &error {
             LoadError::Line { line, problem, .. } => format!("node {line}: {problem}"),
             LoadError::Table { problem, .. } => problem.to_string(),
@@ -144,7 +146,7 @@ impl From<LoadError> for ApiError {
 
 impl From<FilterError> for ApiError {
     fn from(error: FilterError) -> Self {
-        ApiError::new(Code::UnknownValue, error.to_string(), error.hint())
+        ApiError::new(Code::UnknownValue, error.to_string(), worded(error.hint()))
     }
 }
 
@@ -154,6 +156,27 @@ impl From<AddError> for ApiError {
             AddError::Known { .. } | AddError::Repeated { .. } => Code::KnownNode,
             _ => Code::BadValue,
         };
-        ApiError::new(code, error.to_string(), error.hint().unwrap_or_default())
+        ApiError::new(code, error.to_string(), worded(error.hint()))
     }
+}
+
+/// A request has none of the options that hints of the library name: what they offer is the business of whoever runs the server.
+struct Http;
+
+impl Wording for Http {
+    fn option(&self, _: &str, _: Option<&str>) -> Option<String> {
+        None
+    }
+
+    fn setting(&self, _: &str, _: &str) -> Option<String> {
+        None
+    }
+
+    fn command(&self, _: Command) -> Option<String> {
+        None
+    }
+}
+
+fn worded(hint: Option<Hint>) -> String {
+    hint.and_then(|hint| hint.worded(&Http)).unwrap_or_else(|| "GET /v1/model describes the columns".to_owned())
 }

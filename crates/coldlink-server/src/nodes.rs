@@ -171,7 +171,7 @@ pub async fn add(
     body: Body,
 ) -> Result<(StatusCode, axum::Json<AddAnswer>), ApiError> {
     if server.options.read_only {
-        let hint = "the server was started with `--read-only`";
+        let hint = "ask whoever runs the server to allow it";
         return Err(ApiError::new(Code::ReadOnly, "nodes cannot be added here", hint));
     }
     // What cannot be added need not wait for its turn.

@@ -70,7 +70,7 @@ fn left_out(unknown: &BTreeSet<String>) -> Option<String> {
     let names: Vec<String> = unknown.iter().take(NAMED).map(|key| format!("`{}`", short(key))).collect();
     let more = if unknown.len() > NAMED { ", …" } else { "" };
     let s = if unknown.len() == 1 { "" } else { "s" };
-    (!names.is_empty()).then(|| format!("left out key{s} that the model does not know: {}{more}", names.join(", ")))
+    (!names.is_empty()).then(|| format!("ignored key{s} that the model does not know: {}{more}", names.join(", ")))
 }
 
 /// As rows of a table with the columns of the schema; a key that is missing is an empty cell.
@@ -100,7 +100,7 @@ fn by_column(
     }
     let mut new = new_from_json_lines(lines, schema, false)?;
     if let Some((node, problem)) = &new.mismatches.first_unreadable {
-        return Err(bad_node((*node as usize).saturating_sub(1), problem, "leave out what is not known"));
+        return Err(bad_node((*node as usize).saturating_sub(1), problem, "omit what is unknown"));
     }
     new.mismatches.missing_columns.clear();
     Ok((new, named, empty))
@@ -123,8 +123,7 @@ fn check_cell(column: &Column, value: &Value, place: usize) -> Result<(), ApiErr
         Takes::Text => (is_scalar, "a text"),
         Takes::Words => (!value.is_object(), "a value or a list of values"),
     };
-    let problem =
-        || bad_node(place, format!("column `{}` takes {takes}", short(&column.name)), "leave out what is not known");
+    let problem = || bad_node(place, format!("column `{}` takes {takes}", short(&column.name)), "omit what is unknown");
     if fits { Ok(()) } else { Err(problem()) }
 }
 
@@ -139,7 +138,7 @@ fn name_of(object: &mut Map<String, Value>, key: &str, place: usize) -> Result<S
         None | Some(Value::Null) => Ok(String::new()),
         Some(Value::String(name)) => Ok(name.trim().to_owned()),
         Some(Value::Number(number)) => Ok(number.to_string()),
-        Some(_) => Err(bad_node(place, format!("`{key}` is neither a text nor a number"), "a name is a text")),
+        Some(_) => Err(bad_node(place, format!("`{key}` must be a text or a number"), "a name is a text")),
     }
 }
 
@@ -158,7 +157,7 @@ fn by_number(width: usize, nodes: Vec<Node>, unknown: &mut BTreeSet<String>) -> 
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(attributes)) => attributes,
             Some(_) => {
-                return Err(bad_node(place, "`attributes` is no object", "as {\"attributes\": {\"17\": 1.0}}"));
+                return Err(bad_node(place, "`attributes` must be an object", "as {\"attributes\": {\"17\": 1.0}}"));
             }
         };
         rows.push(numbered_row(width, attributes, place)?);
@@ -179,7 +178,7 @@ fn numbered_row(width: usize, attributes: Map<String, Value>, place: usize) -> R
         })?;
         let number = value.as_f64().filter(|number| number.abs() <= MOST).map(|number| number as f32);
         let number = number.ok_or_else(|| {
-            bad_node(place, format!("attribute {column} is no number that 32 bits can hold"), "give a number")
+            bad_node(place, format!("attribute {column} must be a finite 32-bit number"), "give a number")
         })?;
         row.push((column, number));
     }

@@ -49,7 +49,7 @@ impl Served {
             Model::open_indexed(&copy.0).map_err(|error| FileError { path: path.to_owned(), ..error })?;
         if let Some(problem) = problem {
             let error: &dyn std::error::Error = &problem;
-            tracing::warn!(error, "the index beside the model is not used; `coldlink index` makes it anew");
+            tracing::warn!(error, "the index beside the model is not used; `coldlink index` builds it again");
         }
         Ok(Served::new(model, fingerprint, identity))
     }

@@ -18,11 +18,11 @@ pub struct Dataset {
     pub names: Names,
     /// How table columns became attributes, so that new rows become the same ones; `None` for formats without columns.
     pub schema: Option<Schema>,
-    /// What loading left out.
+    /// What loading noticed and ignored.
     pub notes: Notes,
 }
 
-/// What loading saw and left out; each is told to the user in one line.
+/// What loading noticed and ignored; front ends report each in one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notes {
     /// Self-loops, duplicates and reciprocal links.
@@ -31,7 +31,7 @@ pub struct Notes {
     pub directed: bool,
     /// The input gave links weights, which are ignored.
     pub weighted: bool,
-    /// Links left out because an end has no row (only when asked for).
+    /// Links dropped because an end has no row (only when asked for).
     pub unknown_ends: usize,
     /// Columns of the node table that became no attribute: texts that nearly every row has to itself, or nothing at all.
     pub ignored_columns: Vec<String>,
@@ -86,25 +86,25 @@ impl Dataset {
     pub fn notes_in_words(&self) -> Vec<String> {
         let notes = &self.notes;
         let mut lines = Vec::new();
-        let mut dropped = |number: usize, what: &str, which: &str| {
+        let mut ignored = |number: usize, what: &str, which: &str| {
             if number > 0 {
                 let s = if number == 1 { "" } else { "s" };
-                lines.push(format!("dropped {number} {what}{s}{which}"));
+                lines.push(format!("ignored {number} {what}{s}{which}"));
             }
         };
-        dropped(notes.cleaned.self_loops, "self-loop", "");
-        dropped(notes.cleaned.duplicates, "repeated link", "");
-        dropped(notes.unknown_ends, "link", " of nodes without a row");
+        ignored(notes.cleaned.self_loops, "self-loop", "");
+        ignored(notes.cleaned.duplicates, "repeated link", "");
+        ignored(notes.unknown_ends, "link", " of nodes without a row");
         if notes.directed {
-            lines.push("links have a direction, which coldlink drops".to_owned());
+            lines.push("ignored the direction of links".to_owned());
         }
         if notes.weighted {
-            lines.push("links have weights, which coldlink ignores".to_owned());
+            lines.push("ignored the weights of links".to_owned());
         }
         if !notes.ignored_columns.is_empty() {
-            let (s, make) = if notes.ignored_columns.len() == 1 { ("", "makes") } else { ("s", "make") };
+            let (s, they) = if notes.ignored_columns.len() == 1 { ("", "it is") } else { ("s", "they are") };
             let names = notes.ignored_columns.join("`, `");
-            lines.push(format!("column{s} `{names}` {make} no attribute: empty, or nearly every row has its own text"));
+            lines.push(format!("ignored column{s} `{names}`: {they} empty, or almost every row has its own text"));
         }
         lines.extend(notes.cells.iter().cloned());
         lines.extend(self.dominating_attribute());
@@ -128,7 +128,7 @@ impl Dataset {
             return None;
         }
         let name = attributes.names().0.get(column).map_or_else(|| column.to_string(), |name| format!("`{name}`"));
-        let why = format!("attribute {name} makes up {:.1} % of all attributes' squared size", 100.0 * share);
-        Some(format!("{why} and outweighs the others; scale it to about 0 to 1, or leave it out"))
+        let why = format!("attribute {name} makes up {:.1} % of the squared length of all rows", 100.0 * share);
+        Some(format!("{why} and drowns out the others; scale it to about 0 to 1, or remove it"))
     }
 }

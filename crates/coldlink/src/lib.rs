@@ -1,6 +1,6 @@
 //! Links for nodes that a graph has never seen, from their attributes alone.
 //!
-//! The folders are the pipeline, and each uses only those before it: [`storage`], [`random`], [`kernel`], [`graph`],
+//! The folders are the pipeline, and each uses only those before it: [`hint`], [`storage`], [`random`], [`kernel`], [`graph`],
 //! [`columns`], [`dataset`], [`load`], [`config`], [`split`], [`sample`], [`network`], [`index`], [`score`], [`evaluate`],
 //! [`train`], [`tune`], [`model`], [`error`], [`pipeline`].
 
@@ -10,6 +10,7 @@ pub mod dataset;
 pub mod error;
 pub mod evaluate;
 pub mod graph;
+pub mod hint;
 pub mod index;
 pub mod kernel;
 pub mod load;
@@ -26,3 +27,4 @@ pub mod tune;
 
 pub use config::Config;
 pub use error::Error;
+pub use hint::Hint;

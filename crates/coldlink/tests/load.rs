@@ -172,7 +172,8 @@ fn a_packed_file_of_a_later_version_says_so() {
     fs::write(&path, later).unwrap();
     let error = open_packed(&path).unwrap_err();
     assert!(error.to_string().ends_with("it has format version 9, and this coldlink reads up to 3"), "{error}");
-    assert_eq!(error.hint().unwrap(), "install a newer coldlink, or pack the graph again");
+    let hint = error.hint().unwrap().to_string();
+    assert_eq!(hint, "update coldlink, or make the file again with `coldlink convert`");
 }
 
 /// `nodes.parquet` is what pyarrow writes; `tests/golden/parquet.py` made it.

@@ -87,8 +87,8 @@ fn check_free(folder: &Path) -> anyhow::Result<()> {
     if !folder.exists() || folder.join(README).is_file() && folder.join("new-papers.csv").is_file() || is_empty() {
         return Ok(());
     }
-    let failure = Failure::new(format!("`{}` exists and is not an earlier demo", folder.display()));
-    Err(failure.hint("give another folder with `-o FOLDER`").into())
+    let failure = Failure::new(format!("`{}` already exists and is not a demo", folder.display()));
+    Err(failure.hint("choose another folder with `-o FOLDER`").into())
 }
 
 fn evaluate(dataset: &Dataset, config: &Config, seed: u64, common: &Common) -> anyhow::Result<String> {

@@ -64,8 +64,8 @@ enum Which {
 /// Runs the command.
 pub fn run(args: &Embed, common: &Common) -> anyhow::Result<()> {
     if args.new.is_some() && args.which == Which::Structure {
-        let failure = Failure::new("new nodes have no links, and so no structure embedding");
-        return Err(failure.hint("leave out `--which structure`").into());
+        let failure = Failure::new("new nodes have no links, so they have no structure embedding");
+        return Err(failure.hint("omit `--which structure`").into());
     }
     if let Some(output) = &args.output {
         let inputs = [Some(&args.model), args.new.as_ref()].into_iter().flatten().map(PathBuf::as_path);
@@ -85,7 +85,7 @@ pub fn run(args: &Embed, common: &Common) -> anyhow::Result<()> {
             write_table(&Destination { url, table, replace: args.replace }, &export)?;
             (format!("table {table}"), String::new())
         }
-        (None, ..) => return Err(Failure::new("there is nowhere to write to").hint("give `-o FILE`").into()),
+        (None, ..) => return Err(Failure::new("no output given").hint("add `-o FILE`").into()),
     };
     if common.quiet {
         return Ok(());

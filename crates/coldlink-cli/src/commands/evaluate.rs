@@ -80,8 +80,8 @@ pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
     if let Some(path) = &args.reliability {
         check_writable(path, &args.graph.paths())?;
         if settings.config.terms.is_empty() || args.popularity < 1.0 {
-            let failure = Failure::new("these scores give no probabilities to draw");
-            let hint = "leave out `--reliability`, or `--popularity` and presets without fitted terms";
+            let failure = Failure::new("there are no probabilities to plot");
+            let hint = "omit `--reliability`, or use a preset that fits the score, without `--popularity`";
             return Err(failure.hint(hint).into());
         }
     }
@@ -123,9 +123,10 @@ pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
 fn write_reliability(path: &Path, report: &Report) -> anyhow::Result<()> {
     let calibrations: Vec<&Calibration> = report.seeds.iter().filter_map(|seed| seed.calibration.as_ref()).collect();
     if calibrations.is_empty() {
-        let failure =
-            Failure::new("there are no probabilities to draw: too few validation pairs to fit a score's weights on");
-        return Err(failure.hint("leave out `--reliability`, or give a larger graph").into());
+        let failure = Failure::new(
+            "there are no probabilities to plot: too few validation pairs to fit the weights of the score",
+        );
+        return Err(failure.hint("omit `--reliability`, or use a larger graph").into());
     }
     let mut bins: Vec<ReliabilityBin> = calibrations
         .iter()
@@ -156,25 +157,23 @@ fn merged(bins: Vec<ReliabilityBin>, count: usize) -> Vec<ReliabilityBin> {
 }
 
 fn stopped(done: u64, seeds: u64) -> anyhow::Error {
-    Failure::stopped(format!("stopped after {done} of {}; nothing was kept", count(seeds as usize, "seed"))).into()
+    Failure::stopped(format!("stopped after {done} of {}; nothing was saved", count(seeds as usize, "seed"))).into()
 }
 
 fn check_audit(audit: &Audit, accepted: bool) -> anyhow::Result<()> {
     if audit.status() != AuditStatus::Failed || accepted {
         return Ok(());
     }
-    let failure = Failure::missed(format!("the audit of the split {audit}"));
-    Err(failure.hint("correct the split, or take it as it is with `--accept-audit`").into())
+    let failure = Failure::missed(format!("the leakage audit {audit}"));
+    Err(failure.hint("correct the split, or evaluate it anyway with `--accept-audit`").into())
 }
 
 fn check_auc(auc: Option<f64>, wanted: Option<f64>) -> anyhow::Result<()> {
     let Some(wanted) = wanted else { return Ok(()) };
     match auc {
         Some(auc) if auc >= wanted => Ok(()),
-        Some(auc) => {
-            Err(Failure::missed(format!("the mean AUC is {auc:.4}, below the {wanted} of `--min-auc`")).into())
-        }
-        None => Err(Failure::missed(format!("there is no AUC to compare with the {wanted} of `--min-auc`")).into()),
+        Some(auc) => Err(Failure::missed(format!("the mean AUC is {auc:.4}, below `--min-auc {wanted}`")).into()),
+        None => Err(Failure::missed(format!("there is no AUC to compare with `--min-auc {wanted}`")).into()),
     }
 }
 

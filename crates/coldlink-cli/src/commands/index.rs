@@ -45,7 +45,7 @@ pub fn make(model: &Model, path: &Path, common: &Common) -> anyhow::Result<()> {
     }
     let AboutIndex { nodes, recall, sample, .. } = &index.about;
     if *recall < PROMISED {
-        eprintln!("note: {}; `predict --exact` scores every node", found(&index.about));
+        eprintln!("note: the index finds {}; `predict --exact` scores every node", found(&index.about));
     }
     let (nodes, seconds) = (count(*nodes, "node"), started.elapsed().as_secs_f64());
     let about = format!("{}, measured on {} held as if new", found(&index.about), count(*sample, "node"));

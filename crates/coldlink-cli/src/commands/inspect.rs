@@ -63,9 +63,9 @@ fn open_model(args: &Inspect) -> anyhow::Result<(Model, Option<IndexProblem>)> {
     let path = args.graph.path();
     Model::open_indexed(path).map_err(|error| match error.problem {
         FileProblem::Container(_) | FileProblem::NotOurs => {
-            let graphs = "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv` (or `.tsv`, `.jsonl`)";
+            let graphs = "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv` (or `.tsv`, `.jsonl`, `.parquet`)";
             let failure = Failure::new(format!("`{}` is neither a graph nor a model", path.display()))
-                .hint(format!("{graphs}; a model is what `coldlink train` writes"));
+                .hint(format!("{graphs}; `coldlink train` writes models"));
             anyhow::Error::from(error.problem).context(failure)
         }
         _ => error.into(),
@@ -124,11 +124,11 @@ impl AboutGraph {
         let mut warnings = dataset.notes_in_words();
         if without_links > 0 {
             let nodes = count(without_links, "node");
-            warnings.push(format!("{nodes} without links: known by attributes alone"));
+            warnings.push(format!("{nodes} without links: only their attributes count"));
         }
         if without_attributes > 0 {
             let nodes = count(without_attributes, "node");
-            warnings.push(format!("{nodes} without attributes: nothing can be told about such new nodes"));
+            warnings.push(format!("{nodes} without attributes: new nodes like these get no useful links"));
         }
         AboutGraph {
             kind: "graph",
@@ -190,16 +190,16 @@ impl Spread {
 /// The kinds of columns with their options, and what there is to choose from.
 fn schema_text(schema: Option<&Schema>, edges: Option<EdgeColumns>) -> anyhow::Result<String> {
     let schema = schema.ok_or_else(|| {
-        Failure::new("there are no columns: attributes were given as numbers")
-            .hint("only node tables (.csv, .tsv, .jsonl, .parquet) have columns")
+        Failure::new("there are no columns: the attributes are numbered")
+            .hint("only node tables (`.csv`, `.tsv`, `.jsonl`, `.parquet`) have columns")
     })?;
     let columns = coldlink::columns::Columns { edges, ..schema.to_columns() };
     Ok(format!("{SCHEMA_HEAD}{}", columns.to_toml()))
 }
 
 const SCHEMA_HEAD: &str = "\
-# What the columns of the node table are. Edit, and give back with `--columns FILE`; a column that is left
-# out here is found out anew.
+# The kinds of the node table's columns. Edit this file and pass it with `--columns FILE`; coldlink
+# detects the kind of every column that you remove from it.
 #   numeric       scale = standard | quantile | none
 #   boolean
 #   categorical   values that fewer than `rare` nodes have count as one; more than `limit` values are hashed

@@ -82,7 +82,7 @@ enum Log {
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "must be a whole number above 0".to_owned())
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "must be a positive integer".to_owned())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -94,8 +94,9 @@ fn seconds(text: &str) -> Result<f64, String> {
 pub fn run(args: &Serve, common: &Common) -> anyhow::Result<()> {
     let token = args.token_file.as_deref().map(read_token).transpose()?;
     if !args.address.is_loopback() && token.is_none() {
-        let failure = Failure::new(format!("at {} others could ask too, and there is no token", args.address));
-        return Err(failure.hint("give `--token-file FILE`, or leave out `--address`").into());
+        let failure =
+            Failure::new(format!("listening on {} lets other machines in, and there is no token", args.address));
+        return Err(failure.hint("add `--token-file FILE`, or omit `--address`").into());
     }
     let options = Options {
         limits: args.limits.limits(),
@@ -112,7 +113,7 @@ pub fn run(args: &Serve, common: &Common) -> anyhow::Result<()> {
     runtime.block_on(async {
         let address = SocketAddr::new(args.address, args.port);
         let listener = TcpListener::bind(address).await.map_err(|error| cannot_listen(address, error))?;
-        let address = listener.local_addr().context("cannot tell where the server listens")?;
+        let address = listener.local_addr().context("cannot find the address of the server")?;
         let summary = &server.current().model.summary;
         tracing::info!(model = %args.model.display(), nodes = summary.nodes, "serving at http://{address}/");
         coldlink_server::serve(listener, server, stop_signal()).await;
@@ -137,14 +138,16 @@ fn read_token(path: &Path) -> anyhow::Result<Token> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     Token::new(&text).map_err(|error| {
         let failure = Failure::new(format!("`{}`: {error}", path.display()));
-        failure.hint("make one with `head -c 24 /dev/urandom | base64`").into()
+        failure.hint("create one with `head -c 24 /dev/urandom | base64`").into()
     })
 }
 
 fn cannot_listen(address: SocketAddr, error: std::io::Error) -> anyhow::Error {
     let hint = match error.kind() {
-        std::io::ErrorKind::AddrInUse => "something listens there already; choose another `--port`, or 0 for any",
-        std::io::ErrorKind::PermissionDenied => "ports below 1024 need special rights; choose another `--port`",
+        std::io::ErrorKind::AddrInUse => {
+            "another program uses this port; choose another `--port`, or 0 for any free one"
+        }
+        std::io::ErrorKind::PermissionDenied => "ports below 1024 need extra privileges; choose another `--port`",
         _ => "`--address` must be an address of this machine",
     };
     Failure::new(format!("cannot listen at {address}: {error}")).hint(hint).into()

@@ -125,19 +125,19 @@ impl Train {
 }
 
 fn stopped_in_search() -> anyhow::Error {
-    let failure = Failure::stopped("stopped in the search for settings; the trials that ended are kept");
-    failure.hint("the same command with `--resume` goes on from here").into()
+    let failure = Failure::stopped("stopped in the search for settings; finished trials are saved");
+    failure.hint("run the same command with `--resume` to continue").into()
 }
 
-/// A stop that was asked for is told in other words than an error.
+/// A stop that the user asked for is not reported as an error.
 pub fn stopped(error: TrainError) -> anyhow::Error {
     let TrainError::Stopped { step, checkpoint } = &error else { return error.into() };
     let steps = format!("stopped after {}", count(*step as usize, "step"));
     let failure = match checkpoint {
-        Some(path) => Failure::stopped(format!("{steps}; all is kept in `{}`", path.display()))
-            .hint("the same command with `--resume` goes on from here"),
-        None => Failure::stopped(format!("{steps}; nothing was kept"))
-            .hint("with `--checkpoint FOLDER` training can go on after a stop"),
+        Some(path) => Failure::stopped(format!("{steps}; progress is saved in `{}`", path.display()))
+            .hint("run the same command with `--resume` to continue"),
+        None => Failure::stopped(format!("{steps}; nothing was saved"))
+            .hint("use `--checkpoint FOLDER` to be able to continue after a stop"),
     };
     failure.into()
 }

@@ -112,8 +112,8 @@ fn stopped(error: coldlink::Error) -> anyhow::Error {
     if !matches!(error, coldlink::Error::Tune(TuneError::Train(TrainError::Stopped { .. }))) {
         return error.into();
     }
-    let failure = Failure::stopped("stopped; the trials that ended are kept");
-    failure.hint("the same command goes on from here").into()
+    let failure = Failure::stopped("stopped; finished trials are saved");
+    failure.hint("run the same command again to continue").into()
 }
 
 /// Shows the trial at hand and the best so far.

@@ -224,7 +224,7 @@ impl Columns {
         let types = columns.columns.iter().filter(|(_, kind)| **kind == ColumnKind::Type {});
         let types: Vec<&str> = types.map(|(name, _)| name.as_str()).collect();
         if let [first, second, ..] = types[..] {
-            return Err(format!("`{first}` and `{second}` are both of kind `type`, and a node has one type"));
+            return Err(format!("`{first}` and `{second}` are both of kind `type`, but a node has one type"));
         }
         Ok(columns)
     }

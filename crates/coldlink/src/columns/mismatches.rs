@@ -1,8 +1,7 @@
-//! What rows have that was not expected: counted, told once, and handled by stated rules.
+//! What rows have that was not expected: each mismatch is counted, reported once, and handled by a stated rule.
 //!
-//! A column that is missing is as if its cells were empty; one that is not known is left aside. A value that is not known counts
-//! as `(other)` where its column has that, and as nothing elsewhere. A cell that cannot be read as its column's kind is as if it
-//! were empty.
+//! The cells of a missing column count as empty; an unknown column is ignored. An unknown value counts as `(other)` where its
+//! column has that, and as nothing elsewhere. A cell that cannot be read as its column's kind counts as empty.
 
 use super::problem::CellProblem;
 
@@ -33,19 +32,19 @@ impl Mismatches {
         let listed = |names: &[String]| format!("`{}`", names.join("`, `"));
         if !self.missing_columns.is_empty() {
             let s = if self.missing_columns.len() == 1 { "" } else { "s" };
-            notes.push(format!("no column{s} {}: read as empty cells", listed(&self.missing_columns)));
+            notes.push(format!("missing column{s} {}: read as empty", listed(&self.missing_columns)));
         }
         if !self.extra_columns.is_empty() {
             let (s, them) = if self.extra_columns.len() == 1 { ("", "it") } else { ("s", "them") };
-            notes.push(format!("column{s} {} left aside: the model does not know {them}", listed(&self.extra_columns)));
+            notes.push(format!("ignored column{s} {}: the model does not know {them}", listed(&self.extra_columns)));
         }
         if self.unknown_values > 0 {
-            let s = if self.unknown_values == 1 { "" } else { "s" };
-            notes.push(format!("{} value{s} that the model does not know", self.unknown_values));
+            let (s, are) = if self.unknown_values == 1 { ("", "is") } else { ("s", "are") };
+            notes.push(format!("{} value{s} {are} unknown to the model", self.unknown_values));
         }
         if let Some((line, problem)) = &self.first_unreadable {
             let s = if self.unreadable == 1 { "" } else { "s" };
-            notes.push(format!("{} cell{s} read as empty, first in line {line}: {problem}", self.unreadable));
+            notes.push(format!("read {} cell{s} as empty, first on line {line}: {problem}", self.unreadable));
         }
         notes
     }

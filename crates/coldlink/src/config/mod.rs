@@ -284,7 +284,7 @@ impl Config {
         )?;
         for (key, values) in [("theta", self.theta), ("lambda", self.lambda)] {
             let sound = values.iter().all(|v| v.is_finite() && *v >= 0.0) && values.iter().any(|v| *v > 0.0);
-            within(key, format!("{values:?}"), "three numbers from 0 up, not all 0", sound)?;
+            within(key, format!("{values:?}"), "three non-negative numbers, not all 0", sound)?;
         }
         within("negatives", self.negatives, "from 1 to 65536", (1..=65_536).contains(&self.negatives))?;
         let aligned = self.loss == Loss::Pairs || self.alignment == Alignment::Loose;
@@ -327,9 +327,9 @@ mod tests {
     #[test]
     fn an_unknown_key_names_the_nearest_known_one() {
         let error = Config::default().set("widht=3").unwrap_err();
-        assert_eq!(error.hint().unwrap(), "did you mean `width`?");
+        assert_eq!(error.hint().unwrap().to_string(), "did you mean `width`?");
         let error = Preset::find("papr").unwrap_err();
-        assert!(error.hint().unwrap().contains("`paper`"));
+        assert!(error.hint().unwrap().to_string().contains("`paper`"));
     }
 
     #[test]
@@ -350,7 +350,7 @@ mod tests {
             let message = Config::default().set(assignment).unwrap_err().to_string();
             assert!(message.contains(part), "{assignment}: {message}");
         };
-        check("width=0", "`width` is 0");
+        check("width=0", "`width` must be from 1 to 4096, got 0");
         check("width=abc", "`width`");
         check("theta=[1,2]", "`theta`");
         check("beta=nan", "`beta`");

@@ -145,7 +145,7 @@ impl Attributes {
     /// The same with kinds of nodes, one for each row; or what is wrong with these.
     pub fn with_types(self, types: Option<Arc<NodeTypes>>) -> Result<Self, &'static str> {
         if types.as_ref().is_some_and(|types| types.all().len() != self.rows()) {
-            return Err("not as many kinds of nodes as rows");
+            return Err("the number of node types differs from the number of rows");
         }
         Ok(Attributes { types, ..self })
     }

@@ -95,7 +95,7 @@ impl Model {
         let about: About = toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
         about.config.check().map_err(|error| archive.inconsistent(error.to_string()))?;
         if !about.schema.as_ref().is_none_or(Schema::is_sound) {
-            return Err(archive.inconsistent("a schema that makes no sense"));
+            return Err(archive.inconsistent("its schema is invalid"));
         }
         let (nodes, width) = (about.summary.nodes, about.config.width);
         let embeddings = Embeddings {
@@ -132,7 +132,7 @@ fn read_types(archive: &Container, nodes: usize, named: TypeNames) -> Result<Lin
     let of = archive.list::<u8>("types")?.to_vec();
     let types = NodeTypes::new(named.names, of).filter(|types| types.all().len() == nodes);
     let types = types.filter(|_| named.linked.is_sorted_by(|a, b| a < b));
-    let types = types.ok_or_else(|| archive.inconsistent("kinds of nodes that do not fit them"))?;
+    let types = types.ok_or_else(|| archive.inconsistent("its node types do not match its nodes"))?;
     Ok(LinkedTypes { types, linked: named.linked })
 }
 
@@ -141,7 +141,7 @@ fn read_preparation(archive: &Container, about: &About) -> Result<Option<Prepara
     let loaded = about.schema.as_ref().map(Schema::width);
     if !archive.has("preparation.columns") {
         return match loaded {
-            Some(loaded) if loaded != width => Err(archive.inconsistent("a schema of other attributes")),
+            Some(loaded) if loaded != width => Err(archive.inconsistent("its schema does not match its attributes")),
             _ => Ok(None),
         };
     }
@@ -155,7 +155,7 @@ fn read_preparation(archive: &Container, about: &About) -> Result<Option<Prepara
     };
     let read = Preparation::from_arrays(&stored).filter(|preparation| preparation.width() == width);
     let read = read.filter(|preparation| loaded == Some(preparation.loaded_width()));
-    read.map(Some).ok_or_else(|| archive.inconsistent("what was fitted to the attributes does not fit them"))
+    read.map(Some).ok_or_else(|| archive.inconsistent("its preparation does not match its attributes"))
 }
 
 fn read_memory(archive: &Container, about: &About, weights: ScoreWeights) -> Result<Memory, FileError> {
@@ -166,10 +166,10 @@ fn read_memory(archive: &Container, about: &About, weights: ScoreWeights) -> Res
     let words = TfIdfRows::from_parts(idf, archive.list("words.offsets")?, archive.list("words.entries")?);
     let words = words.map_err(|problem| archive.inconsistent(problem))?;
     if sizes != (about.summary.nodes, about.summary.attributes) || words.rows() != about.summary.nodes {
-        return Err(archive.inconsistent("links or tf-idf rows of another graph"));
+        return Err(archive.inconsistent("its links or tf-idf rows do not match its nodes"));
     }
     if !weights.are_sound() {
-        return Err(archive.inconsistent("weights of the score that are no numbers"));
+        return Err(archive.inconsistent("the weights of its score are not numbers"));
     }
     Ok(Memory { graph, words, weights })
 }

@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::{EncodedNodes, Model, Plan};
 use crate::config::Term;
 use crate::graph::NodeId;
+use crate::hint::Hint;
 use crate::index::{AboutIndex, Effort, Hit, Hnsw, LinkIndex};
 use crate::kernel::{Chunk, Kernel, Matrix, Real, Simd, normalise};
 use crate::score::{Embeddings, STARTS};
@@ -35,17 +36,25 @@ const COMPARED: usize = 10;
 
 /// Why an index that lies beside a model is not used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum IndexProblem {
     /// It cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
     /// It was made from another model, or the model was trained again.
-    #[error("the index `{0}` was made from another model")]
+    #[error("the index `{0}` was built from another model")]
     Stale(std::path::PathBuf),
 }
 
 /// Nodes from which on an index is worth its file: below, scoring every node takes few milliseconds.
 const WORTH_AN_INDEX: usize = 50_000;
+
+impl IndexProblem {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<Hint> {
+        Some(Hint::new("build the index again with {coldlink index}"))
+    }
+}
 
 impl Model {
     /// Whether links should be found through an index.

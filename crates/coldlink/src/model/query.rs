@@ -3,6 +3,7 @@
 use super::{Among, FilterError, Model, Plan};
 use crate::dataset::{End, NewNodes, PairQuery};
 use crate::graph::{NameIndex, NodeId};
+use crate::hint::Hint;
 use crate::model::EncodedNodes;
 
 /// The base rates that a probability may be stated for.
@@ -93,23 +94,23 @@ pub enum QueryError {
 }
 
 impl QueryError {
-    /// What to do about it, where there is something.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            QueryError::Popularity { .. } => Some("1 leaves the order as scored, 0 ignores popularity".into()),
+    /// What to do about it.
+    pub fn hint(&self) -> Option<Hint> {
+        Some(match self {
+            QueryError::Popularity { .. } => Hint::new("1 ranks as scored, 0 ranks as if popularity had no effect"),
             QueryError::BaseRate { .. } => {
-                Some("it is the share of linked pairs among all; leave it out for the training graph's".into())
+                Hint::new("it is the share of linked pairs among all pairs; leave it out for the training graph's")
             }
             QueryError::NoProbability => {
-                Some("the presets `auto` and `default` give probabilities, given enough links".into())
+                Hint::new("the presets `auto` and `default` give probabilities, given enough links")
             }
-            QueryError::NotFinite { .. } => Some("give numbers in the range of the graph's".into()),
-            QueryError::Width { .. } => Some("make the new nodes' attributes as the graph's were made".into()),
+            QueryError::NotFinite { .. } => Hint::new("give numbers in the range of the graph's"),
+            QueryError::Width { .. } => Hint::new("make the new nodes' attributes the way the graph's were made"),
             QueryError::UnknownNode { .. } => {
-                Some("a source is a new node, or else a known one; a target is a known node, or else a new one".into())
+                Hint::new("a source is a new node, or else a known one; a target is a known node, or else a new one")
             }
-            QueryError::Filter(error) => Some(error.hint()),
-        }
+            QueryError::Filter(error) => return error.hint(),
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{EncodedNodes, Model, Plan};
 use crate::columns::{ColumnKind, Schema};
 use crate::graph::{Graph, NodeId, NodeTypes};
+use crate::hint::Hint;
 
 /// The kinds of a model's nodes, and which of them are linked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,11 +20,11 @@ pub struct LinkedTypes {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// The model knows one kind of nodes only.
-    #[error("the model does not know kinds of nodes")]
+    /// The model has no node types.
+    #[error("the model has no node types")]
     NoTypes,
-    /// No such kind.
-    #[error("there is no kind of nodes `{name}`")]
+    /// No such node type.
+    #[error("there is no node type `{name}`")]
     UnknownType {
         /// As it was asked for.
         name: String,
@@ -31,7 +32,7 @@ pub enum FilterError {
         known: Vec<String>,
     },
     /// The model keeps no values of its nodes.
-    #[error("the model keeps no values of its nodes")]
+    #[error("the model does not store the values of its nodes")]
     NoValues,
     /// No such value.
     #[error("no node has `{column}={value}`")]
@@ -47,21 +48,22 @@ pub enum FilterError {
 
 impl FilterError {
     /// What to do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Option<Hint> {
         let listed = |names: &[String]| {
             let shown: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
             format!("`{}`{}", shown.join("`, `"), if names.len() > 12 { ", …" } else { "" })
         };
-        match self {
-            FilterError::NoTypes => {
-                "give the column that says what kind of node each is the kind `type`, with `--columns`, and train again"
-                    .into()
+        Some(match self {
+            FilterError::NoTypes => Hint::new(
+                "ask without a node type | give the column of node types the kind `type` with {columns}, and train again",
+            ),
+            FilterError::UnknownType { known, .. } => Hint::text(format!("node types are {}", listed(known))),
+            FilterError::NoValues => {
+                Hint::new("train on tables with a preset that fits the weights of the score, such as `default`")
             }
-            FilterError::UnknownType { known, .. } => format!("there are {}", listed(known)),
-            FilterError::NoValues => "only models trained on tables with a preset that fits a score keep them".into(),
-            FilterError::UnknownValue { known, .. } if known.is_empty() => "filter by a column of values".into(),
-            FilterError::UnknownValue { known, .. } => format!("there are {}", listed(known)),
-        }
+            FilterError::UnknownValue { known, .. } if known.is_empty() => Hint::new("filter by a column of values"),
+            FilterError::UnknownValue { known, .. } => Hint::text(format!("use one of {}", listed(known))),
+        })
     }
 }
 
@@ -192,7 +194,8 @@ mod tests {
         let fresh = model.without_value("fresh", "true").unwrap();
         assert_eq!(names(Plan { excluded: &fresh, ..Plan::best(400) }).len(), 75);
         let error = model.without_value("taste", "t9").unwrap_err();
-        assert!(error.hint().contains("`t3`"), "{}", error.hint());
+        let hint = error.hint().unwrap().to_string();
+        assert!(hint.contains("`t3`"), "{hint}");
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl TfIdfRows {
             return Err("a tf-idf row names an attribute that there is none of");
         }
         if entries.iter().map(|entry| entry.weight).chain(idf.iter().copied()).any(|value| !value.is_finite()) {
-            return Err("a tf-idf row has a value that is no number");
+            return Err("a tf-idf row has a value that is not a number");
         }
         let rows = offsets.windows(2).map(|ends| &entries[ends[0] as usize..ends[1] as usize]);
         if !rows.into_iter().all(|row| row.is_sorted_by(|a, b| a.index < b.index)) {

@@ -95,7 +95,7 @@ pub(super) fn read(dataset: &Dataset, folder: &Path, validation: Option<Validati
     let visible_in_search = whole.hiding(&validation_nodes).visible;
     let seed = manifest.seed.parse().map_err(|_| SplitError::Manifest {
         path: folder.join(MANIFEST),
-        reason: format!("seed `{}` is no number", manifest.seed),
+        reason: format!("seed `{}` is not a number", manifest.seed),
     })?;
     Split::prepared(
         &dataset.attributes,
@@ -321,7 +321,7 @@ impl Reader<'_> {
             return Err(SplitError::Row {
                 path,
                 line: 1,
-                reason: format!("the columns are not `{}`", header.join(",")),
+                reason: format!("expected the columns `{}`", header.join(",")),
             });
         }
         let mut record = csv::StringRecord::new();

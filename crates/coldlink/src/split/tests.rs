@@ -296,8 +296,8 @@ fn a_rule_that_does_not_go_with_the_protocol_is_refused() {
     let data = dataset(random_graph(100, 300, 1));
     let error = |protocol, rule| Split::make(&data, &protocol, Some(rule), 1).unwrap_err();
     let strict = error(Protocol::Strict, Validation::Edges);
-    assert_eq!(strict.to_string(), "protocol `strict` selects on `nodes`, not on `edges`");
-    assert_eq!(strict.hint().unwrap(), "leave out `--validation`, or say `--validation nodes`");
+    assert_eq!(strict.to_string(), "protocol `strict` validates on `nodes`, not on `edges`");
+    assert_eq!(strict.hint().unwrap().to_string(), "omit `validation`, or use `validation=nodes`");
     assert!(matches!(error(Protocol::Transductive, Validation::Nodes), SplitError::ValidationForced { .. }));
     let default = |protocol| Split::make(&data, &protocol, None, 1).unwrap().validation_rule();
     assert_eq!(default(Protocol::Deal2020), Validation::Nodes);
@@ -501,13 +501,13 @@ fn splits_of_numpy_are_read_and_bad_ones_refused() {
         error(&|name, shape, _| if name == "test_pos" {
             *shape = vec![2]
         }),
-        "`split.npz`: array `test_pos` has shape [2] where (pairs, 2) is expected"
+        "`split.npz`: array `test_pos` has shape [2], expected (pairs, 2)"
     );
     assert_eq!(
         error(&|name, shape, values| if name == "test_pos" {
             (*shape, *values) = (vec![0, 2], vec![])
         }),
-        "there is no link to test on, with 1 nodes hidden"
+        "no link is left to test on (hidden nodes: 1)"
     );
     fs::write(&path, "no archive").unwrap();
     assert!(matches!(read(None), Err(SplitError::Array(LoadError::Archive { .. }))));

@@ -17,6 +17,7 @@ use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::{Buffer, Map, write_atomically};
+use crate::hint::Hint;
 
 /// The key of our text in the header.
 const KEY: &str = "coldlink";
@@ -36,6 +37,7 @@ pub struct FileError {
 
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum FileProblem {
     /// The system's word.
     #[error(transparent)]
@@ -44,13 +46,13 @@ pub enum FileProblem {
     #[error(transparent)]
     Write(io::Error),
     /// Another format, or cut off.
-    #[error("it is not a safetensors file, or it is cut off: {0}")]
+    #[error("it is not a complete safetensors file: {0}")]
     Container(String),
     /// Somebody else's safetensors.
-    #[error("it is a safetensors file, but not one of coldlink's")]
+    #[error("it is a safetensors file that coldlink did not write")]
     NotOurs,
     /// A model where a checkpoint is wanted, or the reverse.
-    #[error("it is a {found}, but a {wanted} is wanted")]
+    #[error("wrong type of file: expected {wanted}, got {found}")]
     Kind {
         /// What it is.
         found: String,
@@ -58,7 +60,7 @@ pub enum FileProblem {
         wanted: &'static str,
     },
     /// Made by a later coldlink.
-    #[error("it has version {found}; this coldlink reads up to version {known}")]
+    #[error("it has version {found}, but this coldlink reads up to {known}")]
     Version {
         /// The file's.
         found: u32,
@@ -66,7 +68,7 @@ pub enum FileProblem {
         known: u32,
     },
     /// Changed after it was written.
-    #[error("it is damaged: the checksum is {found:016x}, but {stored:016x} was written")]
+    #[error("it is damaged: its checksum is {found:016x}, expected {stored:016x}")]
     Checksum {
         /// Of what is there.
         found: u64,
@@ -74,7 +76,7 @@ pub enum FileProblem {
         stored: u64,
     },
     /// Whole, but not what it says it is.
-    #[error("it is not consistent: {0}")]
+    #[error("it is inconsistent: {0}")]
     Inconsistent(String),
 }
 
@@ -86,17 +88,18 @@ impl FileProblem {
 
 impl FileError {
     /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
-        match &self.problem {
+    pub fn hint(&self) -> Option<Hint> {
+        Some(Hint::new(match &self.problem {
             FileProblem::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-                Some("check the path; `coldlink train GRAPH -o MODEL` makes a model".to_owned())
+                "check the path | make a model with {coldlink train}"
             }
-            FileProblem::Version { .. } => Some("update coldlink".to_owned()),
+            FileProblem::Version { .. } => "update coldlink",
             FileProblem::Checksum { .. } | FileProblem::Container(_) | FileProblem::Inconsistent(_) => {
-                Some("copy the file again, or train again".to_owned())
+                "copy the file again | make it again"
             }
-            _ => None,
-        }
+            FileProblem::NotOurs | FileProblem::Kind { .. } => "check the path",
+            FileProblem::Io(_) | FileProblem::Write(_) => return None,
+        }))
     }
 }
 

@@ -213,7 +213,7 @@ fn read_columns(npz: &mut NpzFile, name: &str, width: usize) -> Result<Vec<u32>,
 fn read_offsets(npz: &mut NpzFile, name: &str, rows: usize, entries: usize) -> Result<Vec<usize>, LoadError> {
     let (shape, offsets) = npz.integers(name)?;
     if offsets.len() != rows + 1 {
-        let expected = format!("[{}], one more than rows,", rows + 1);
+        let expected = format!("[{}], one more than rows", rows + 1);
         return Err(npz.problem(name, ArrayProblem::Shape { expected, found: shape }));
     }
     check_range(npz, name, &offsets, entries as i64)?;
@@ -229,7 +229,7 @@ fn read_offsets(npz: &mut NpzFile, name: &str, rows: usize, entries: usize) -> R
 fn read_values(npz: &mut NpzFile, name: &str, entries: usize) -> Result<Vec<f64>, LoadError> {
     let (shape, values) = npz.floats(name)?;
     if values.len() != entries {
-        let expected = format!("[{entries}], as many as columns,");
+        let expected = format!("[{entries}], as many as columns");
         return Err(npz.problem(name, ArrayProblem::Shape { expected, found: shape }));
     }
     Ok(values)
@@ -344,22 +344,22 @@ mod tests {
         let graph = Archive::path_graph;
         check(graph().without("adj_indptr"), "array `adj_indptr`: it is missing");
         check(graph().without("attr_data"), "array `attr_data`: it is missing");
-        check(graph().with("adj_shape", &[3]), "array `adj_shape`: its shape is [1], where [2] is expected");
-        check(graph().with("adj_shape", &[3, 4]), "array `adj_shape`: its shape is [3, 4], where square is expected");
+        check(graph().with("adj_shape", &[3]), "array `adj_shape`: its shape is [1], expected [2]");
+        check(graph().with("adj_shape", &[3, 4]), "array `adj_shape`: its shape is [3, 4], expected square");
         check(graph().with("adj_shape", &[-1, 3]), "`adj_shape`: entry 0 is -1, which is not from 0 to 4294967295");
-        check(graph().with("adj_shape", &[4, 4]), "its shape is [4], where [5], one more than rows, is expected");
+        check(graph().with("adj_shape", &[4, 4]), "its shape is [4], expected [5], one more than rows");
         check(graph().with("adj_indices", &[1, 0, 3, 1]), "`adj_indices`: entry 2 is 3, which is not from 0 to 2");
         check(graph().with("adj_indptr", &[0, 3, 1, 4]), "so a row would have fewer than no entries");
-        check(graph().with("adj_indptr", &[0, 1, 3, 3]), "`adj_indptr`: entry 3 is 3, where 4 is expected");
-        check(graph().with("adj_data", &[1]), "its shape is [1], where [4], as many as columns, is expected");
-        check(graph().with("adj_data", &[0; 4]), "has no link between two different nodes");
-        check(graph().with("attr_shape", &[2, 2]), "its shape is [4], where [3], one more than rows, is expected");
+        check(graph().with("adj_indptr", &[0, 1, 3, 3]), "`adj_indptr`: entry 3 is 3, expected 4");
+        check(graph().with("adj_data", &[1]), "its shape is [1], expected [4], as many as columns");
+        check(graph().with("adj_data", &[0; 4]), "has no links between different nodes");
+        check(graph().with("attr_shape", &[2, 2]), "its shape is [4], expected [3], one more than rows");
         let bare = graph().with("attr_shape", &[3, 0]).with("attr_indptr", &[0; 4]).with("attr_indices", &[]);
         check(bare.with("attr_data", &[]), "has no column that makes an attribute");
         let empty = graph().with("adj_shape", &[0, 0]).with("adj_indptr", &[0]).with("adj_indices", &[]);
-        check(empty.with("adj_data", &[]), "has no node");
+        check(empty.with("adj_data", &[]), "has no nodes");
         let fewer = graph().with("attr_shape", &[2, 2]).with("attr_indptr", &[0, 1, 3]);
-        check(fewer, "`attr_shape`: its shape is [2, 2], where a row for each of 3 nodes is expected");
+        check(fewer, "`attr_shape`: its shape is [2, 2], expected a row for each of 3 nodes");
     }
 
     #[test]

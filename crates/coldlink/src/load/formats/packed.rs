@@ -163,7 +163,7 @@ fn open(map: Arc<Map>) -> Result<Dataset, PackedProblem> {
     }
     let fits = |schema: &Schema| schema.is_sound() && schema.attribute_names() == attributes.names().0;
     if !description.schema.as_ref().is_none_or(fits) {
-        return Err(nonsense(9, "its schema gives other attributes than there are"));
+        return Err(nonsense(9, "its schema does not match the attributes"));
     }
     let Description { name, notes, schema, .. } = description;
     let blocks = schema.as_ref().map(Schema::blocks).unwrap_or_default();
@@ -189,7 +189,7 @@ impl Sections {
             let end = start.checked_add(length).and_then(|end| end.checked_next_multiple_of(ALIGNMENT as u64));
             match end {
                 Some(end) if start == next && end <= map.len() as u64 => next = end,
-                _ => return Err(nonsense(ranges.len(), "it does not lie where it should")),
+                _ => return Err(nonsense(ranges.len(), "it is in the wrong place")),
             }
             ranges.push(start as usize..(start + length) as usize);
         }
@@ -229,7 +229,7 @@ impl Sections {
 
     fn array<T: Pod>(&self, section: usize) -> Result<Buffer<T>, PackedProblem> {
         let range = self.ranges[section].clone();
-        Buffer::mapped(&self.map, range).ok_or_else(|| nonsense(section, "its length is not that of whole numbers"))
+        Buffer::mapped(&self.map, range).ok_or_else(|| nonsense(section, "its length is not a whole number of entries"))
     }
 }
 
@@ -251,7 +251,7 @@ fn check_header(file: &[u8]) -> Result<Vec<u64>, PackedProblem> {
     }
     let sections = u32::from_le_bytes([header[12], header[13], header[14], header[15]]);
     if sections as usize != SECTIONS.len() {
-        let reason = format!("{sections} sections, where {} are expected", SECTIONS.len());
+        let reason = format!("{sections} sections, expected {}", SECTIONS.len());
         return Err(PackedProblem::Nonsense { section: "header", reason });
     }
     let expected = words(&header[24..32])[0];

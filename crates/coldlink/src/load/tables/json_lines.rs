@@ -185,7 +185,7 @@ mod tests {
             assert!(error.to_string().contains(expected), "{error}");
             assert!(error.hint().is_some(), "{error}");
         };
-        check(b"{\"id\": 1}\n[1, 2]\n", "line 2: this is no JSON object");
+        check(b"{\"id\": 1}\n[1, 2]\n", "line 2: not a JSON object");
         check(b"{\"id\": 1}\n{\"id\": \n", "line 2: ");
         check(b"{\"id\": 1, \"at\": {\"x\": 1}}\n", "line 1: column `at`");
         check(b"{\"id\": 1, \"at\": [[1]]}\n", "line 1: column `at`");

@@ -344,30 +344,26 @@ mod tests {
             NODES,
             "edges.csv` line 3: node `p4` has a link but no row in `nodes.csv`",
         );
-        check(
-            "source,target\np1,\n",
-            NODES,
-            "edges.csv` line 2: column `target` is empty, where a node's name belongs",
-        );
-        check("source,target\np1,p2,p3\n", NODES, "edges.csv` line 2: 3 cells, where the header has 2");
-        check("source,target,weight\np1,p2,x\n", NODES, "line 2: column `weight` is numeric, and `x` is no number");
+        check("source,target\np1,\n", NODES, "edges.csv` line 2: column `target` is empty, but must name the node");
+        check("source,target\np1,p2,p3\n", NODES, "edges.csv` line 2: expected 2 cells as in the header, got 3");
+        check("source,target,weight\np1,p2,x\n", NODES, "line 2: column `weight` is numeric, but `x` is not a number");
         check(
             "source,target,weight\np1,p2,inf\n",
             NODES,
-            "column `weight` is numeric, and `inf` is not finite in 32 bits",
+            "column `weight` is numeric, but `inf` is not a finite 32-bit number",
         );
-        check("source\np1\n", NODES, "edges.csv`: a link needs two columns, and there is 1");
-        check("p1,p2\np3,p1\n", NODES, "edges.csv`: the first line is no header: `p1` is a value");
-        check("1,2\n2,3\n", "id\n1\n2\n3\n", "edges.csv`: the first line is no header: `1` is a value");
+        check("source\np1\n", NODES, "edges.csv`: a table of links needs two columns, got 1");
+        check("p1,p2\np3,p1\n", NODES, "edges.csv`: the first line is not a header: `p1` is a value");
+        check("1,2\n2,3\n", "id\n1\n2\n3\n", "edges.csv`: the first line is not a header: `1` is a value");
         check("", NODES, "edges.csv`: the file is empty");
-        check("source,target\n", NODES, "edges.csv` has no link between two different nodes");
-        check("source,target\np1,p1\n", NODES, "edges.csv` has no link between two different nodes");
+        check("source,target\n", NODES, "edges.csv` has no links between different nodes");
+        check("source,target\np1,p1\n", NODES, "edges.csv` has no links between different nodes");
         check(EDGES, "", "nodes.csv`: the file is empty");
-        check(EDGES, "id,x\n", "nodes.csv` has no node");
+        check(EDGES, "id,x\n", "nodes.csv` has no nodes");
         check(EDGES, "id\np1\np2\np3\n", "nodes.csv` has no column that makes an attribute");
-        check(EDGES, "id,x\np1,1\np2,2\np1,3\n", "nodes.csv` line 4: node `p1` has a row already, in line 2");
-        check(EDGES, "id,x\np1,1\n,2\n", "nodes.csv` line 3: column `id` is empty, where a node's name belongs");
-        check(EDGES, "id,x,x\np1,1,2\n", "nodes.csv`: column `x` stands twice in the header");
+        check(EDGES, "id,x\np1,1\np2,2\np1,3\n", "nodes.csv` line 4: node `p1` already has a row, on line 2");
+        check(EDGES, "id,x\np1,1\n,2\n", "nodes.csv` line 3: column `id` is empty, but must name the node");
+        check(EDGES, "id,x,x\np1,1,2\n", "nodes.csv`: the header names column `x` twice");
     }
 
     #[test]
@@ -375,8 +371,7 @@ mod tests {
         let nodes = "id,x\np1,1\np2,1e300\np3,n/a\n";
         let dataset = load_plain(EDGES, nodes).unwrap();
         assert_eq!(dataset.attributes.row(1), (&[1][..], &[1.0][..]));
-        let told =
-            "1 cell read as empty, first in line 3: column `x` is of kind numeric, and `1e300` cannot be read as that";
+        let told = "read 1 cell as empty, first on line 3: column `x`: cannot read `1e300` as numeric";
         assert_eq!(dataset.notes.cells, [told]);
         let strict = LoadOptions { strict_input: true, ..LoadOptions::default() };
         let refused = load_texts(EDGES.as_bytes(), nodes.as_bytes(), strict).unwrap_err();
@@ -398,7 +393,7 @@ mod tests {
         assert_eq!(dataset.attributes.names().0, ["year=1999", "year=2001", "year=(other)"]);
         assert_eq!(dataset.notes.ignored_columns, ["words"]);
         let missing = load_texts(EDGES.as_bytes(), b"id,year\np1,1\n", options).unwrap_err();
-        assert!(missing.to_string().ends_with("nodes.csv`: there is no column `words`"), "{missing}");
+        assert!(missing.to_string().ends_with("nodes.csv`: column `words` is missing"), "{missing}");
     }
 
     #[test]
@@ -522,7 +517,7 @@ mod tests {
         let both = format!("{user}i7,item,,2024-02-02,gold\n");
         assert_eq!(load_text(&both, false).unwrap().mismatches.missing_columns, ["price"]);
         let error = load_text(&both, true).unwrap_err();
-        assert!(error.to_string().ends_with("there is no column `price`"), "{error}");
+        assert!(error.to_string().ends_with("column `price` is missing"), "{error}");
     }
 
     #[test]
@@ -545,13 +540,10 @@ mod tests {
             assert!(error.to_string().ends_with(expected), "{error}");
             assert!(error.hint().is_some(), "{error}");
         };
-        check("id,words\np7,node\n", "there is no column `year`");
+        check("id,words\np7,node\n", "column `year` is missing");
         check("id,words,year,x\np7,node,1,1\n", "the model knows no column `x`");
-        check(
-            "id,words,year\np7,node,soon\n",
-            "line 2: column `year` is of kind numeric, and `soon` cannot be read as that",
-        );
-        check("id,words,year\np7,novel,1\n", "line 2: column `words`: `novel` has a value that is not known");
+        check("id,words,year\np7,node,soon\n", "line 2: column `year`: cannot read `soon` as numeric");
+        check("id,words,year\np7,novel,1\n", "line 2: column `words`: `novel` has an unknown value");
     }
 
     #[test]

@@ -70,11 +70,8 @@ mod tests {
             let error = load(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         };
-        check("source\nn1\n", "a pair has two columns");
+        check("source\nn1\n", "a table of pairs needs two columns");
         check("source,target,weight\nn1,p1,1\n", "there is no column `known`");
-        check(
-            "source,target,known\nn1,p1,maybe\n",
-            "line 2: column `known` takes true or false, and `maybe` is neither",
-        );
+        check("source,target,known\nn1,p1,maybe\n", "line 2: column `known` takes true or false, got `maybe`");
     }
 }
