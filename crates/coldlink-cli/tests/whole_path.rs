@@ -313,7 +313,7 @@ fn missing_what_was_asked_exits_with_one() {
     let quick = QUICK.join(" ");
     let done = folder.run(&format!("evaluate papers {quick} --min-auc 1.1 --json"));
     assert_eq!(done.code, 1);
-    assert!(done.err.contains("of `--min-auc`"), "{}", done.err);
+    assert!(done.err.contains("below `--min-auc 1.1`"), "{}", done.err);
     serde_json::from_str::<Value>(&done.out).expect("the report is printed all the same");
     assert_eq!(folder.run(&format!("evaluate papers {quick} --min-auc 0.1")).code, 0);
 }

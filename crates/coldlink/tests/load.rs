@@ -171,7 +171,7 @@ fn a_packed_file_of_a_later_version_says_so() {
     later[8] = 9;
     fs::write(&path, later).unwrap();
     let error = open_packed(&path).unwrap_err();
-    assert!(error.to_string().ends_with("it has format version 9, and this coldlink reads up to 3"), "{error}");
+    assert!(error.to_string().ends_with("it has format version 9, but this coldlink reads up to 3"), "{error}");
     let hint = error.hint().unwrap().to_string();
     assert_eq!(hint, "update coldlink, or make the file again with `coldlink convert`");
 }

@@ -354,11 +354,11 @@ mod tests {
         check("width=abc", "`width`");
         check("theta=[1,2]", "`theta`");
         check("beta=nan", "`beta`");
-        check("attribute_dropout=1.0", "`attribute_dropout` is 1");
-        check("batch=1", "`batch` is 1");
+        check("attribute_dropout=1.0", "`attribute_dropout` must be at least 0 and below 1, got 1");
+        check("batch=1", ", got 1");
         check("alignment=tight", "loose where `loss` is softmax");
         check("terms=[\"none\"]", "`terms`");
-        check("nonsense", "not of the form");
+        check("nonsense", "expected `key=value`, got `nonsense`");
         assert!(Config::default().merged("width = ").is_err());
     }
 }

@@ -225,7 +225,7 @@ impl LoadError {
                 Hint::new("write the file again; columns may hold text, numbers, dates and lists of these")
             }
             LoadError::Schema { .. } => Hint::new(
-                "column kinds are `numeric`, `boolean`, `categorical`, `multi-valued`, `text`, `date-time`, `vector`, `type` and `ignore` | start from what {coldlink inspect} prints",
+                "use only the column kinds `numeric`, `boolean`, `categorical`, `multi-valued`, `text`, `date-time`, `vector`, `type` and `ignore` | start from what {coldlink inspect} prints",
             ),
             LoadError::Archive { .. } => Hint::new("save it again with `numpy.savez_compressed`"),
             LoadError::Directed { .. } | LoadError::Weighted { .. } => {

@@ -307,7 +307,7 @@ mod tests {
         check(files().links(false, "[0,3] [0,1] [2,2]"), "train_graph.json` has no links between different nodes");
         check(files().features(vec![]), "train_feats.npy`: it is missing");
         check(files().features(b"\x93NUMPY".to_vec()), "its data is damaged: failed to fill whole buffer");
-        check(files().features(floats("(5, 0)", &[])), "train_feats.npy` has no column that makes an attribute");
+        check(files().features(floats("(5, 0)", &[])), "train_feats.npy` becomes an attribute");
         let rows = "its shape is [1, 2], expected a row for each of 5 nodes of `train_graph.json`";
         check(files().features(floats("(1, 2)", &[1.0; 2])), rows);
         check(

@@ -190,7 +190,7 @@ mod tests {
         check(b"{\"id\": 1, \"at\": {\"x\": 1}}\n", "line 1: column `at`");
         check(b"{\"id\": 1, \"at\": [[1]]}\n", "line 1: column `at`");
         let many: String = (0..1001).map(|key| format!("{{\"k{key}\": 1}}\n")).collect();
-        check(many.as_bytes(), "line 1001: more than 1000 different keys");
+        check(many.as_bytes(), "line 1001: the rows so far have more than 1000 different keys");
         check(b"\xff\n", "line 1: the text is not UTF-8");
         check(b"", "the file is empty");
         check(b"{}\n", "the file is empty");

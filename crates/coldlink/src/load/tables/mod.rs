@@ -360,7 +360,7 @@ mod tests {
         check("source,target\np1,p1\n", NODES, "edges.csv` has no links between different nodes");
         check(EDGES, "", "nodes.csv`: the file is empty");
         check(EDGES, "id,x\n", "nodes.csv` has no nodes");
-        check(EDGES, "id\np1\np2\np3\n", "nodes.csv` has no column that makes an attribute");
+        check(EDGES, "id\np1\np2\np3\n", "nodes.csv` becomes an attribute");
         check(EDGES, "id,x\np1,1\np2,2\np1,3\n", "nodes.csv` line 4: node `p1` already has a row, on line 2");
         check(EDGES, "id,x\np1,1\n,2\n", "nodes.csv` line 3: column `id` is empty, but must name the node");
         check(EDGES, "id,x,x\np1,1,2\n", "nodes.csv`: the header names column `x` twice");
@@ -541,7 +541,7 @@ mod tests {
             assert!(error.hint().is_some(), "{error}");
         };
         check("id,words\np7,node\n", "column `year` is missing");
-        check("id,words,year,x\np7,node,1,1\n", "the model knows no column `x`");
+        check("id,words,year,x\np7,node,1,1\n", "the model has no column `x`");
         check("id,words,year\np7,node,soon\n", "line 2: column `year`: cannot read `soon` as numeric");
         check("id,words,year\np7,novel,1\n", "line 2: column `words`: `novel` has an unknown value");
     }
