@@ -10,7 +10,6 @@ use coldlink::dataset::{Dataset, End};
 use coldlink::index::{Effort, LinkIndex};
 use coldlink::load::{LoadOptions, load_json_lines, new_from_json_lines};
 use coldlink::model::{Among, Model, Wish};
-use coldlink::storage::{FileError, FileProblem};
 use coldlink::pipeline::{Settings, Training};
 use coldlink::train::Silent;
 
@@ -74,31 +73,6 @@ impl Saved {
         let read = |path: &PathBuf| fs::read(path).expect("just written");
         Saved { model: read(&path), index: read(&beside), path }
     }
-}
-
-/// Opens a file; where only the checksum does not match, it is made to, so that what comes after it is met as well.
-pub fn matched<T>(path: &PathBuf, open: impl Fn() -> Result<T, FileError>) -> Result<T, FileError> {
-    match open() {
-        Err(FileError { problem: FileProblem::Checksum { found, stored }, .. }) => {
-            let bytes = renamed(fs::read(path).expect("just written"), &hex(stored), &hex(found));
-            let _ = fs::remove_file(path);
-            fs::write(path, bytes).expect("the folder can be written");
-            open()
-        }
-        opened => opened,
-    }
-}
-
-fn hex(checksum: u64) -> String {
-    format!("{checksum:016x}")
-}
-
-/// The bytes with one text put in place of another of the same length.
-fn renamed(mut bytes: Vec<u8>, from: &str, to: &str) -> Vec<u8> {
-    if let Some(place) = bytes.windows(from.len()).position(|window| window == from.as_bytes()) {
-        bytes[place..place + to.len()].copy_from_slice(to.as_bytes());
-    }
-    bytes
 }
 
 /// A new node in the columns of [`trained`].

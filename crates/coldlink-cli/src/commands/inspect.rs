@@ -7,9 +7,9 @@ use coldlink::dataset::Dataset;
 use coldlink::graph::NodeId;
 use coldlink::index::AboutIndex;
 use coldlink::load::LoadError;
-use coldlink::model::{IndexProblem, Model, Summary};
+use coldlink::model::{Model, Summary};
 use coldlink::score::{PairWeights, ScoreWeights};
-use coldlink::storage::FileProblem;
+use coldlink::storage::{FileFormat, FileProblem};
 use serde::Serialize;
 
 use super::Common;
@@ -47,29 +47,31 @@ pub fn run(args: &Inspect, _: &Common) -> anyhow::Result<()> {
             let about = AboutGraph::of(&dataset);
             if args.json { print_json(&about) } else { print(about.text()) }
         }
-        Err(error) if matches!(error.downcast_ref(), Some(LoadError::UnknownFormat { .. })) => {
-            let (model, problem) = open_model(args)?;
+        Err(error) if is_model(&error) => {
+            let (model, problem) = Model::open_indexed(args.graph.path())?;
             if args.schema {
                 return print(schema_text(model.schema.as_ref(), None)?);
             }
             let about = AboutModel::of(model, problem.map(|problem| format!("{:#}", anyhow::Error::from(problem))));
             if args.json { print_json(&about) } else { print(about.text()) }
         }
-        Err(error) => Err(error),
+        Err(error) => match error.downcast_ref() {
+            Some(LoadError::UnknownFormat { path }) => {
+                let failure = Failure::new(format!("`{}` is neither a graph nor a model", path.display()));
+                let graphs = LoadError::UnknownFormat { path: path.clone() }.hint().unwrap_or_default();
+                Err(failure.hint(format!("{graphs}; a model is what `coldlink train` writes")).into())
+            }
+            _ => Err(error),
+        },
     }
 }
 
-fn open_model(args: &Inspect) -> anyhow::Result<(Model, Option<IndexProblem>)> {
-    let path = args.graph.path();
-    Model::open_indexed(path).map_err(|error| match error.problem {
-        FileProblem::Container(_) | FileProblem::NotOurs => {
-            let graphs = "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv` (or `.tsv`, `.jsonl`)";
-            let failure = Failure::new(format!("`{}` is neither a graph nor a model", path.display()))
-                .hint(format!("{graphs}; a model is what `coldlink train` writes"));
-            anyhow::Error::from(error.problem).context(failure)
-        }
-        _ => error.into(),
-    })
+/// Whether what was loaded as a graph is a model.
+fn is_model(error: &anyhow::Error) -> bool {
+    match error.downcast_ref() {
+        Some(LoadError::File(file)) => matches!(file.problem, FileProblem::Format { found: FileFormat::Model, .. }),
+        _ => false,
+    }
 }
 
 #[derive(Serialize)]

@@ -3,6 +3,7 @@
 mod attributes;
 mod csr;
 mod names;
+mod stored;
 mod types;
 
 pub use attributes::{AttributeNames, Attributes, Block, Fitting};

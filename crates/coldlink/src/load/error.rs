@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::formats::VERSION;
 use crate::columns::CellProblem;
+use crate::storage::FileError;
 
 /// Why a file could not be loaded or written.
 #[derive(Debug, thiserror::Error)]
@@ -119,13 +119,8 @@ pub enum LoadError {
         problem: PpiProblem,
     },
     /// Something is wrong with a packed file.
-    #[error("`{path}`: {problem}", path = .path.display())]
-    Packed {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: PackedProblem,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A Parquet file that cannot be read.
     #[error("`{path}` is not a readable Parquet file: {reason}", path = .path.display())]
     Parquet {
@@ -446,43 +441,6 @@ pub enum PpiProblem {
     },
 }
 
-/// What can be wrong with a packed file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PackedProblem {
-    /// It does not begin as a packed file does.
-    #[error("it is not a packed graph")]
-    Magic,
-    /// It is of another version.
-    #[error("it has format version {found}, and this coldlink reads up to {VERSION}")]
-    Version {
-        /// The file's version.
-        found: u32,
-    },
-    /// It is shorter or longer than it should be.
-    #[error("it has {found} bytes, where {expected} are expected")]
-    Length {
-        /// Bytes it should have.
-        expected: u64,
-        /// Bytes it has.
-        found: u64,
-    },
-    /// A part does not match its checksum.
-    #[error("section `{section}` does not match its checksum")]
-    Checksum {
-        /// The part.
-        section: &'static str,
-    },
-    /// A part matches its checksum and makes no sense.
-    #[error("section `{section}` makes no sense: {reason}")]
-    Nonsense {
-        /// The part.
-        section: &'static str,
-        /// What is wrong with it.
-        reason: String,
-    },
-}
-
 impl LoadError {
     /// What the user can do about it, where that is known.
     pub fn hint(&self) -> Option<String> {
@@ -505,7 +463,7 @@ impl LoadError {
                 "save it with networkx's `node_link_data`: `nodes` with `id`, `links` with `source` and `target`".into()
             }
             LoadError::Ppi { problem, path } => problem.hint(path),
-            LoadError::Packed { problem, .. } => problem.hint(),
+            LoadError::File(error) => return error.hint(),
             LoadError::Parquet { .. } => "write it again; columns may be texts, numbers, dates and lists of these".into(),
             LoadError::Schema { .. } => {
                 "`coldlink inspect GRAPH --schema` prints one; kinds are numeric, boolean, categorical, multi-valued, text, date-time, vector, type and ignore".into()
@@ -608,15 +566,6 @@ impl PpiProblem {
             PpiProblem::NoSuchGraph { expected, .. } => {
                 format!("give the nodes to load graph id {expected}; other graphs are left aside")
             }
-        }
-    }
-}
-
-impl PackedProblem {
-    fn hint(&self) -> String {
-        match self {
-            PackedProblem::Version { .. } => "install a newer coldlink, or pack the graph again".into(),
-            _ => "the file is damaged; pack the graph again".into(),
         }
     }
 }
