@@ -38,6 +38,14 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
+    /// A file in a format that was left out of this build.
+    #[error("`{path}` needs the feature `{feature}`, which this coldlink was built without", path = .path.display())]
+    MissingFeature {
+        /// The file.
+        path: PathBuf,
+        /// What to build with.
+        feature: &'static str,
+    },
     /// A folder lacks one of the two tables.
     #[error("`{folder}` has no `{table}.csv`", folder = .folder.display())]
     NoTable {
@@ -448,6 +456,7 @@ impl LoadError {
             LoadError::UnknownFormat { .. } => {
                 "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv` (or `.tsv`, `.jsonl`)".into()
             }
+            LoadError::MissingFeature { feature, .. } => format!("build coldlink with `--features {feature}`"),
             LoadError::NoTable { table, .. } => {
                 format!("name it `{table}.csv`, `{table}.tsv` or `{table}.jsonl`, with or without `.gz` or `.zst`")
             }

@@ -13,4 +13,4 @@ pub(crate) use container::{Container, ContainerWriter, START_BYTES, format_of};
 pub use error::{FileError, FileProblem};
 pub use format::FileFormat;
 pub use map::Map;
-pub use write::write_atomically;
+pub use write::{Written, is_partial, write_atomically};

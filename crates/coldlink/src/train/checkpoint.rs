@@ -12,7 +12,7 @@ use crate::evaluate::Validated;
 use crate::kernel::{Chunk, LANES, Matrix};
 use crate::network::{Deal, FrozenEncoders};
 use crate::score::ScoreWeights;
-use crate::storage::{Container, ContainerWriter, FileFormat};
+use crate::storage::{Container, ContainerWriter, FileFormat, is_partial};
 
 const FORMAT: FileFormat = FileFormat::Checkpoint;
 const VERSION: u32 = 1;
@@ -66,7 +66,7 @@ impl Checkpoints {
         for entry in fs::read_dir(&self.folder).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let partial = name.starts_with(&format!(".{FILE}.")) && name.ends_with(".partial");
+            let partial = name.starts_with(&format!(".{FILE}.")) && is_partial(&name);
             if partial || name == FILE {
                 fs::remove_file(&path).map_err(failed)?;
             }
