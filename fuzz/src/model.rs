@@ -10,7 +10,6 @@ use coldlink::dataset::{Dataset, End};
 use coldlink::index::{Effort, LinkIndex};
 use coldlink::load::{LoadOptions, load_json_lines, new_from_json_lines};
 use coldlink::model::{Among, Model, Plan};
-use coldlink::storage::{FileError, FileProblem};
 use coldlink::pipeline::{Settings, Training};
 use coldlink::train::Silent;
 
@@ -76,31 +75,6 @@ impl Saved {
     }
 }
 
-/// Opens a file; where only the checksum does not match, it is made to, so that what comes after it is met as well.
-pub fn matched<T>(path: &PathBuf, open: impl Fn() -> Result<T, FileError>) -> Result<T, FileError> {
-    match open() {
-        Err(FileError { problem: FileProblem::Checksum { found, stored }, .. }) => {
-            let bytes = renamed(fs::read(path).expect("just written"), &hex(stored), &hex(found));
-            let _ = fs::remove_file(path);
-            fs::write(path, bytes).expect("the folder can be written");
-            open()
-        }
-        opened => opened,
-    }
-}
-
-fn hex(checksum: u64) -> String {
-    format!("{checksum:016x}")
-}
-
-/// The bytes with one text put in place of another of the same length.
-fn renamed(mut bytes: Vec<u8>, from: &str, to: &str) -> Vec<u8> {
-    if let Some(place) = bytes.windows(from.len()).position(|window| window == from.as_bytes()) {
-        bytes[place..place + to.len()].copy_from_slice(to.as_bytes());
-    }
-    bytes
-}
-
 /// A new node in the columns of [`trained`].
 const NEW: &str = "{\"id\":\"new\",\"node_type\":\"item\",\"price\":3,\"x\":2,\"words\":[\"a1\",\"c\"],\"title\":\"item of the 2 kind\"}\n";
 
@@ -133,7 +107,7 @@ fn ask(model: &Model, new: &Attributes) {
         for (row, hits) in model.best_links(&newcomers, rows.clone(), plan).iter().enumerate() {
             for hit in hits {
                 let other = if hit.node < nodes { End::Known(hit.node) } else { End::New(hit.node - nodes) };
-                black_box(model.explain(new, &newcomers, row as u32, other));
+                black_box(model.score_parts(new, &newcomers, row as u32, &[other]));
                 black_box(model.probability(hit.score, model.base_rate()));
             }
         }

@@ -101,17 +101,24 @@ fn damaged_files_are_noticed() {
     folder.check("convert papers -o papers.coldlink");
     let packed = folder.read("papers.coldlink");
     folder.write("cut.coldlink", &packed[..packed.len() - 7]);
-    check(&folder, "train cut.coldlink -o out.model", &["`cut.coldlink`", "hint: copy the file again"]);
+    check(
+        &folder,
+        "train cut.coldlink -o out.model",
+        &["cannot open `cut.coldlink`", "cut off", "hint: copy the file again, or make it again"],
+    );
     assert_eq!(folder.train("papers.model", "").code, 0);
     let mut model = folder.read("papers.model");
     folder.write("cut.model", &model[..model.len() / 2]);
     check(&folder, "predict cut.model --new new.csv", &["cannot open `cut.model`", "hint: copy the file again"]);
-    check(&folder, "inspect cut.model", &["`cut.model` is neither a graph nor a model", "hint: "]);
+    check(&folder, "inspect cut.model", &["cannot open `cut.model`", "cut off", "hint: copy the file again"]);
+    folder.write("none.model", "no model");
+    check(&folder, "inspect none.model", &["`none.model` is neither a graph nor a model", "hint: a graph is"]);
     let last = model.len() - 1;
     model[last] ^= 1;
     folder.write("bent.model", &model);
-    check(&folder, "embed bent.model -o out.npy", &["its checksum is", "hint: copy the file again"]);
-    check(&folder, "train papers.model -o out.model", &["not in a format that coldlink reads", "hint: a graph is"]);
+    check(&folder, "embed bent.model -o out.npy", &["the checksum is", "hint: copy the file again"]);
+    check(&folder, "train papers.model -o out.model", &["it is a model, but a graph is wanted", "hint: a graph is"]);
+    check(&folder, "predict papers.coldlink --new new.csv", &["it is a graph, but a model is wanted", "hint: train a"]);
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn a_damaged_index_is_refused_and_the_model_still_opens() {
     assert!(matches!(problem, Some(IndexProblem::File(_))) && model.index().is_none());
     fs::copy(&path, &beside).unwrap();
     let error = LinkIndex::open(&beside, 32).unwrap_err();
-    assert!(matches!(error.problem, FileProblem::Kind { .. }), "a model is no index");
+    assert!(matches!(error.problem, FileProblem::Format { .. }), "a model is no index");
 }
 
 #[test]

@@ -50,15 +50,15 @@ fn main() -> io::Result<()> {
     let path = folder().join("graph.coldlink");
     write_packed(&dataset(), &path).map_err(io::Error::other)?;
     let packed = fs::read(path)?;
-    for (form, name) in ["raw", "sealed", "claimed"].into_iter().enumerate() {
+    for (form, name) in ["raw", "matched", "claimed"].into_iter().enumerate() {
         seed("packed", name, form as u8, &packed)?;
     }
-    let old = include_bytes!("../../../crates/coldlink/tests/files/version-1.coldlink");
-    seed("packed", "version-1", 1, old)?;
+    seed("packed", "version-1", 1, include_bytes!("../../../crates/coldlink/tests/files/v1/papers.coldlink"))?;
 
     let Saved { model, index, .. } = Saved::make();
     seed("model", "model", 0, &model)?;
     seed("model", "index", 1, &index)?;
+    seed("model", "version-1", 0, include_bytes!("../../../crates/coldlink/tests/files/v1/papers.model"))?;
 
     fs::write(place("columns", "columns")?, COLUMNS)?;
     let edges = "[columns]\nkind.kind = \"type\"\nlook.kind = \"vector\"\nmade.kind = \"date-time\"\nfresh.kind = \"boolean\"\n[edges]\nsource = \"target\"\ntarget = \"source\"\nweight = \"weight\"\n";

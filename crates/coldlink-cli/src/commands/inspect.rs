@@ -7,9 +7,9 @@ use coldlink::dataset::Dataset;
 use coldlink::graph::NodeId;
 use coldlink::index::AboutIndex;
 use coldlink::load::LoadError;
-use coldlink::model::{IndexProblem, Model, Summary};
+use coldlink::model::{Model, Summary};
 use coldlink::score::{PairWeights, ScoreWeights};
-use coldlink::storage::FileProblem;
+use coldlink::storage::{FileFormat, FileProblem};
 use serde::Serialize;
 
 use super::Common;
@@ -47,29 +47,31 @@ pub fn run(args: &Inspect, _: &Common) -> anyhow::Result<()> {
             let about = AboutGraph::of(&dataset);
             if args.json { print_json(&about) } else { print(about.text()) }
         }
-        Err(error) if matches!(error.downcast_ref(), Some(LoadError::UnknownFormat { .. })) => {
-            let (model, problem) = open_model(args)?;
+        Err(error) if is_model(&error) => {
+            let (model, problem) = Model::open_indexed(args.graph.path())?;
             if args.schema {
                 return print(schema_text(model.schema.as_ref(), None)?);
             }
             let about = AboutModel::of(model, problem.map(|problem| format!("{:#}", anyhow::Error::from(problem))));
             if args.json { print_json(&about) } else { print(about.text()) }
         }
-        Err(error) => Err(error),
+        Err(error) => match error.downcast_ref() {
+            Some(LoadError::UnknownFormat { path }) => {
+                let failure = Failure::new(format!("`{}` is neither a graph nor a model", path.display()));
+                let graphs = LoadError::UnknownFormat { path: path.clone() }.hint().map(|hint| hint.to_string());
+                Err(failure.hint(format!("{}; `coldlink train` writes models", graphs.unwrap_or_default())).into())
+            }
+            _ => Err(error),
+        },
     }
 }
 
-fn open_model(args: &Inspect) -> anyhow::Result<(Model, Option<IndexProblem>)> {
-    let path = args.graph.path();
-    Model::open_indexed(path).map_err(|error| match error.problem {
-        FileProblem::Container(_) | FileProblem::NotOurs => {
-            let graphs = "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv` (or `.tsv`, `.jsonl`, `.parquet`)";
-            let failure = Failure::new(format!("`{}` is neither a graph nor a model", path.display()))
-                .hint(format!("{graphs}; `coldlink train` writes models"));
-            anyhow::Error::from(error.problem).context(failure)
-        }
-        _ => error.into(),
-    })
+/// Whether what was loaded as a graph is a model.
+fn is_model(error: &anyhow::Error) -> bool {
+    match error.downcast_ref() {
+        Some(LoadError::File(file)) => matches!(file.problem, FileProblem::Format { found: FileFormat::Model, .. }),
+        _ => false,
+    }
 }
 
 #[derive(Serialize)]
@@ -104,7 +106,7 @@ struct Column {
     name: String,
     kind: &'static str,
     attributes: usize,
-    /// The node types that have it, if not all do.
+    /// The kinds of nodes that have it, where not all do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     of: Vec<String>,
 }
@@ -124,11 +126,11 @@ impl AboutGraph {
         let mut warnings = dataset.notes_in_words();
         if without_links > 0 {
             let nodes = count(without_links, "node");
-            warnings.push(format!("{nodes} without links: only their attributes count"));
+            warnings.push(format!("{nodes} without links: known by attributes alone"));
         }
         if without_attributes > 0 {
             let nodes = count(without_attributes, "node");
-            warnings.push(format!("{nodes} without attributes: new nodes like these get no useful links"));
+            warnings.push(format!("{nodes} without attributes: nothing can be told about such new nodes"));
         }
         AboutGraph {
             kind: "graph",
@@ -190,16 +192,16 @@ impl Spread {
 /// The kinds of columns with their options, and what there is to choose from.
 fn schema_text(schema: Option<&Schema>, edges: Option<EdgeColumns>) -> anyhow::Result<String> {
     let schema = schema.ok_or_else(|| {
-        Failure::new("there are no columns: the attributes are numbered")
-            .hint("only node tables (`.csv`, `.tsv`, `.jsonl`, `.parquet`) have columns")
+        Failure::new("there are no columns: attributes were given as numbers")
+            .hint("only node tables (.csv, .tsv, .jsonl, .parquet) have columns")
     })?;
     let columns = coldlink::columns::Columns { edges, ..schema.to_columns() };
     Ok(format!("{SCHEMA_HEAD}{}", columns.to_toml()))
 }
 
 const SCHEMA_HEAD: &str = "\
-# The kinds of the node table's columns. Edit this file and pass it with `--columns FILE`; coldlink
-# detects the kind of every column that you remove from it.
+# What the columns of the node table are. Edit, and give back with `--columns FILE`; a column that is left
+# out here is found out anew.
 #   numeric       scale = standard | quantile | none
 #   boolean
 #   categorical   values that fewer than `rare` nodes have count as one; more than `limit` values are hashed
@@ -287,7 +289,7 @@ impl AboutModel {
     }
 }
 
-/// The weights of the score, a row per term and a column per class of pairs.
+/// The weights of the score, a row per term and a column per kind of pair.
 fn weights_text(weights: &ScoreWeights) -> String {
     let kinds =
         [("cold-warm", &weights.cold_warm), ("cold-cold", &weights.cold_cold), ("warm-warm", &weights.warm_warm)];

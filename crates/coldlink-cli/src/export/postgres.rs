@@ -8,21 +8,11 @@ use postgres::error::SqlState;
 use postgres::{Client, NoTls, Transaction};
 
 use super::copy::Rows;
-use super::{Export, Search};
+use super::{Destination, Export, Search};
 use crate::failure::Failure;
 
 /// The most numbers that pgvector's type `vector` holds.
 const WIDEST: usize = 16_000;
-
-/// A table in a database.
-pub struct Destination<'a> {
-    /// Where the server is.
-    pub url: &'a str,
-    /// Its name, with a schema or without.
-    pub table: &'a str,
-    /// Whether one that is there may go.
-    pub replace: bool,
-}
 
 /// Writes the table in one transaction: others see all of it or what was there before.
 pub fn write_table(to: &Destination<'_>, export: &Export) -> anyhow::Result<()> {

@@ -4,6 +4,7 @@ mod attributes;
 mod csr;
 mod name_order;
 mod names;
+mod stored;
 mod types;
 
 pub use attributes::{AttributeNames, Attributes, Block, Fitting};

@@ -7,20 +7,18 @@ use serde::{Deserialize, Serialize};
 use super::{LinkedTypes, Memory, Model, Parts, Summary};
 use crate::columns::{Preparation, Schema, StoredPreparation};
 use crate::config::Config;
-use crate::graph::{Graph, Names, NodeTypes, Texts};
+use crate::graph::NodeTypes;
 use crate::kernel::Matrix;
 use crate::network::{AttributeEncoder, Layer};
 use crate::score::{Embeddings, ScoreWeights, TfIdfRows};
-use crate::storage::{Buffer, Container, ContainerWriter, FileError, FileProblem};
+use crate::storage::{Buffer, Container, ContainerWriter, FileError, FileFormat, FileProblem};
 
-const KIND: &str = "model";
+const FORMAT: FileFormat = FileFormat::Model;
 const VERSION: u32 = 1;
 
-/// What stands in the file beside the tensors.
+/// What stands in the file beside the arrays.
 #[derive(Serialize, Deserialize)]
 struct About {
-    width: usize,
-    numbered: Option<usize>,
     summary: Summary,
     config: Config,
     schema: Option<Schema>,
@@ -38,13 +36,7 @@ struct TypeNames {
 impl Model {
     /// Writes the model, whole or not at all.
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
-        let numbered = match self.names {
-            Names::Numbered(count) => Some(count),
-            Names::Texts(_) => None,
-        };
         let about = About {
-            width: self.encoder.width(),
-            numbered,
             summary: self.summary.clone(),
             config: self.config.clone(),
             schema: self.schema.clone(),
@@ -64,11 +56,10 @@ impl Model {
         writer.matrix("embeddings.structure", &self.embeddings.structure);
         writer.list("warm", &warm);
         if let Some(Memory { graph, words, .. }) = &self.memory {
-            writer.list("links.offsets", graph.offsets());
-            writer.list("links.neighbors", graph.neighbor_array());
+            writer.links(graph);
             writer.list("words.idf", words.idf());
             writer.list("words.offsets", words.offsets());
-            writer.list::<f32>("words.entries", bytemuck::cast_slice(words.entries()));
+            writer.records("words.entries", words.entries());
         }
         let preparation = self.preparation.as_ref().map(Preparation::to_arrays);
         if let Some(arrays) = &preparation {
@@ -82,16 +73,13 @@ impl Model {
         if let Some(kinds) = &self.types {
             writer.list("types", kinds.types.all());
         }
-        if let Names::Texts(texts) = &self.names {
-            writer.list("names.offsets", texts.offsets());
-            writer.list("names.bytes", texts.bytes());
-        }
-        writer.write(path, KIND, VERSION, &about).map_err(|error| write_error(path, error))
+        writer.names(&self.names);
+        writer.write(path, FORMAT, VERSION, &about).map_err(|error| write_error(path, error))
     }
 
     /// Opens a model by memory map.
     pub fn open(path: &Path) -> Result<Self, FileError> {
-        let archive = Container::open(path, KIND, VERSION)?;
+        let archive = Container::open(path, FORMAT, VERSION)?;
         let about: About = toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
         about.config.check().map_err(|error| archive.inconsistent(error.to_string()))?;
         if !about.schema.as_ref().is_none_or(Schema::is_sound) {
@@ -103,17 +91,11 @@ impl Model {
             structure: archive.matrix("embeddings.structure", nodes, width)?,
             warm: archive.list::<u8>("warm")?.iter().map(|warm| *warm != 0).collect(),
         };
-        let names = match about.numbered {
-            Some(count) => Names::Numbered(count),
-            None => {
-                let (offsets, bytes): (Buffer<u64>, Buffer<u8>) =
-                    (archive.list("names.offsets")?, archive.list("names.bytes")?);
-                Names::Texts(Texts::from_parts(offsets, bytes).map_err(|problem| archive.inconsistent(problem))?)
-            }
-        };
-        if embeddings.warm.len() != nodes || names.len() != nodes {
-            return Err(archive.inconsistent(format!("{nodes} nodes, but {} names", names.len())));
+        if embeddings.warm.len() != nodes {
+            let marks = embeddings.warm.len();
+            return Err(archive.inconsistent(format!("{nodes} nodes, but {marks} marks of warm ones")));
         }
+        let names = archive.names(nodes)?;
         let encoder = read_encoder(&archive, &about)?;
         let memory = about.weights.clone().map(|weights| read_memory(&archive, &about, weights)).transpose()?;
         let preparation = read_preparation(&archive, &about)?;
@@ -159,11 +141,10 @@ fn read_preparation(archive: &Container, about: &About) -> Result<Option<Prepara
 }
 
 fn read_memory(archive: &Container, about: &About, weights: ScoreWeights) -> Result<Memory, FileError> {
-    let graph = Graph::from_parts(archive.list("links.offsets")?, archive.list("links.neighbors")?);
-    let graph = graph.map_err(|problem| archive.inconsistent(problem))?;
+    let graph = archive.links()?;
     let idf: Buffer<f32> = archive.list("words.idf")?;
     let sizes = (graph.nodes(), idf.len());
-    let words = TfIdfRows::from_parts(idf, archive.list("words.offsets")?, archive.list("words.entries")?);
+    let words = TfIdfRows::from_parts(idf, archive.list("words.offsets")?, archive.records("words.entries")?);
     let words = words.map_err(|problem| archive.inconsistent(problem))?;
     if sizes != (about.summary.nodes, about.summary.attributes) || words.rows() != about.summary.nodes {
         return Err(archive.inconsistent("its links or tf-idf rows do not match its nodes"));

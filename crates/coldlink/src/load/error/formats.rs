@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::ArrayProblem;
 use crate::hint::Hint;
-use crate::load::formats::VERSION;
 
 /// What can be wrong with the files of the PPI layout.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -54,52 +53,6 @@ impl PpiProblem {
                 Hint::text(format!("give the nodes to load graph id {expected}; coldlink ignores other graphs"))
             }
         })
-    }
-}
-
-/// What can be wrong with a packed file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PackedProblem {
-    /// It does not begin as a packed file does.
-    #[error("it is not a `.coldlink` file")]
-    Magic,
-    /// It is of another version.
-    #[error("it has format version {found}, but this coldlink reads up to {VERSION}")]
-    Version {
-        /// The file's version.
-        found: u32,
-    },
-    /// It is shorter or longer than it should be.
-    #[error("it has {found} bytes, expected {expected}")]
-    Length {
-        /// Bytes it should have.
-        expected: u64,
-        /// Bytes it has.
-        found: u64,
-    },
-    /// A part does not match its checksum.
-    #[error("section `{section}` does not match its checksum")]
-    Checksum {
-        /// The part.
-        section: &'static str,
-    },
-    /// A part matches its checksum but is invalid.
-    #[error("section `{section}` is invalid: {reason}")]
-    Nonsense {
-        /// The part.
-        section: &'static str,
-        /// What is wrong with it.
-        reason: String,
-    },
-}
-
-impl PackedProblem {
-    pub(super) fn hint(&self) -> Hint {
-        match self {
-            PackedProblem::Version { .. } => Hint::new("update coldlink | make the file again with {coldlink convert}"),
-            _ => Hint::new("copy the file again | make it again with {coldlink convert}"),
-        }
     }
 }
 

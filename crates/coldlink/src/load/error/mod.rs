@@ -8,10 +8,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use arrays::ArrayProblem;
-pub use formats::{PackedProblem, PpiProblem};
+pub use formats::PpiProblem;
 pub use tables::{LineProblem, TableProblem};
 
 use crate::hint::Hint;
+use crate::storage::FileError;
 
 /// Why a file could not be loaded or written.
 #[derive(Debug, thiserror::Error)]
@@ -126,12 +127,15 @@ pub enum LoadError {
         problem: PpiProblem,
     },
     /// Something is wrong with a packed file.
-    #[error("`{path}`: {problem}", path = .path.display())]
-    Packed {
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A file in a format that was left out of this build.
+    #[error("`{path}` needs the feature `{feature}`, which this coldlink was built without", path = .path.display())]
+    MissingFeature {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
-        problem: PackedProblem,
+        /// What to build with.
+        feature: &'static str,
     },
     /// A Parquet file that cannot be read.
     #[error("`{path}` is not a readable Parquet file: {reason}", path = .path.display())]
@@ -220,7 +224,10 @@ impl LoadError {
                 "save it with networkx's `node_link_data`: `nodes` with `id`, `links` with `source` and `target`",
             ),
             LoadError::Ppi { problem, path } => return problem.hint(path),
-            LoadError::Packed { problem, .. } => problem.hint(),
+            LoadError::File(error) => return error.hint(),
+            LoadError::MissingFeature { feature, .. } => {
+                Hint::text(format!("build coldlink with the cargo feature `{feature}`"))
+            }
             LoadError::Parquet { .. } => {
                 Hint::new("write the file again; columns may hold text, numbers, dates and lists of these")
             }

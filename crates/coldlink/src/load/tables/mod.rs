@@ -3,6 +3,10 @@
 mod json_lines;
 mod nodes;
 mod pairs;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet.rs"]
 mod parquet;
 mod rows;
 

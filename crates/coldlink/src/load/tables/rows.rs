@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use csv::StringRecord;
-use flate2::bufread::MultiGzDecoder;
 
 use super::json_lines::JsonLines;
 use super::parquet::ParquetRows;
@@ -52,12 +51,12 @@ impl Rows {
             return Ok(rows);
         }
         let failed = |source| read_error(path, source);
-        let mut text = open_text(path).map_err(failed)?;
+        let mut text = open_text(path)?;
         let format = Format::of(path, text.fill_buf().map_err(failed)?);
         let (header, source) = match format {
             Format::JsonLines => {
                 let header = JsonLines::header(path, text)?;
-                let lines = JsonLines::new(open_text(path).map_err(failed)?, &header);
+                let lines = JsonLines::new(open_text(path)?, &header);
                 (header, Source::JsonLines(lines))
             }
             Format::Separated(separator) => {
@@ -193,15 +192,28 @@ fn is_parquet(path: &Path) -> io::Result<bool> {
 }
 
 /// The text of a file, unpacked if need be.
-fn open_text(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    let mut file = BufReader::new(File::open(path)?);
-    let start = file.fill_buf()?;
-    let unpacked: Box<dyn Read> = if start.starts_with(&[0x1f, 0x8b]) {
-        Box::new(MultiGzDecoder::new(file))
-    } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        Box::new(zstd::stream::read::Decoder::with_buffer(file)?)
+fn open_text(path: &Path) -> Result<Box<dyn BufRead>, LoadError> {
+    let failed = |source| read_error(path, source);
+    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    let start = file.fill_buf().map_err(failed)?;
+    if start.starts_with(&[0x1f, 0x8b]) || start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        return unpacked(path, file);
+    }
+    Ok(Box::new(file))
+}
+
+#[cfg(feature = "compression")]
+fn unpacked(path: &Path, mut file: BufReader<File>) -> Result<Box<dyn BufRead>, LoadError> {
+    let failed = |source| read_error(path, source);
+    let unpacked: Box<dyn Read> = if file.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]) {
+        Box::new(flate2::bufread::MultiGzDecoder::new(file))
     } else {
-        return Ok(Box::new(file));
+        Box::new(zstd::stream::read::Decoder::with_buffer(file).map_err(failed)?)
     };
     Ok(Box::new(BufReader::new(unpacked)))
+}
+
+#[cfg(not(feature = "compression"))]
+fn unpacked(path: &Path, _: BufReader<File>) -> Result<Box<dyn BufRead>, LoadError> {
+    Err(LoadError::MissingFeature { path: path.to_owned(), feature: "compression" })
 }
