@@ -7,7 +7,6 @@ mod failure;
 mod input;
 mod interrupt;
 mod output;
-mod plots;
 mod progress;
 mod settings;
 mod tables;
