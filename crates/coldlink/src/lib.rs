@@ -21,6 +21,8 @@ pub mod sample;
 pub mod score;
 pub mod split;
 pub mod storage;
+#[doc(hidden)]
+pub mod synthetic;
 pub mod train;
 pub mod tune;
 
