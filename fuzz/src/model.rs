@@ -47,7 +47,7 @@ pub fn graph() -> Dataset {
 pub fn trained() -> Model {
     let dataset = graph();
     let settings = ["steps=5", "width=4", "hidden=[4]", "bias=true"];
-    let config = settings.iter().fold(Config::default(), |config, setting| config.set(setting).expect("a setting"));
+    let config = Config::default().set_all(settings).expect("settings");
     Training::new(&dataset, &Settings::given(config), 1).run(&mut Silent).expect("a model")
 }
 

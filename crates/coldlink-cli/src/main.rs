@@ -8,7 +8,6 @@ mod input;
 mod interrupt;
 mod links;
 mod output;
-mod plots;
 mod progress;
 mod settings;
 mod tables;

@@ -43,7 +43,7 @@ fn as_numbers(tables: &Dataset) -> Dataset {
 #[test]
 fn tables_find_links_as_well_as_numbers_do() {
     let tables = exported(&Folder::new());
-    let config = SETTINGS.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap());
+    let config = Config::default().set_all(SETTINGS).unwrap();
     let settings = Settings::given(config);
     let mrr = |dataset: &Dataset| {
         let evaluation = Evaluation { first_seed: 3, ..Evaluation::new(dataset, &Protocol::Strict, &settings) };

@@ -22,6 +22,8 @@ pub mod sample;
 pub mod score;
 pub mod split;
 pub mod storage;
+#[doc(hidden)]
+pub mod synthetic;
 pub mod train;
 pub mod tune;
 

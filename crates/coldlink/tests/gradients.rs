@@ -268,7 +268,7 @@ fn three_steps_on_touched_rows_agree_with_pytorch() {
 
 /// The settings that random problems start from: linear, with dropout on attributes, and the pair-wise loss.
 fn base() -> Config {
-    ["loss=pairs", "attribute_dropout=0.3"].iter().fold(Config::default(), |config, set| config.set(set).unwrap())
+    Config::default().set_all(["loss=pairs", "attribute_dropout=0.3"]).unwrap()
 }
 
 /// A random small problem in `f64`.
@@ -299,7 +299,7 @@ fn random_problem(seed: u32, config: &Config, dense: bool) -> Problem<f64> {
 }
 
 fn check_finite_differences(settings: &str) {
-    let config = settings.split(' ').fold(base(), |config, setting| config.set(setting).unwrap());
+    let config = base().set_all(settings.split(' ')).unwrap();
     for seed in 0..3 {
         for dense in [false, true] {
             let dropout = Some(Dropout::of(&config, 7, u64::from(seed)));
@@ -361,8 +361,8 @@ fn gradients_are_those_of_the_softmax_loss() {
 #[test]
 fn the_softmax_loss_is_its_definition() {
     for settings in [["similarity=cosine", "temperature=0.2"], ["similarity=dot", "temperature=3.0"]] {
-        let config = settings.iter().chain(&["loss=softmax", "width=7", "normalised_table=false"]);
-        let config = config.fold(Config::default(), |config, setting| config.set(setting).unwrap());
+        let base = ["loss=softmax", "width=7", "normalised_table=false"];
+        let config = Config::default().set_all(settings.iter().chain(&base)).unwrap();
         let problem = random_problem(1, &config, false);
         let batch = &problem.batch;
         let found = problem.model.losses(batch, &problem.inputs(None), None, &mut problem.model.workspace());

@@ -11,13 +11,13 @@ use coldlink::split::{Audit, AuditStatus, Protocol};
 use coldlink::storage::write_atomically;
 use coldlink::train::TrainError;
 use coldlink::tune::TuneError;
+use coldlink_chart::ReliabilityBin;
 
 use super::{Common, seeds, share};
 use crate::failure::Failure;
 use crate::input::GraphArgs;
 use crate::interrupt;
 use crate::output::{check_writable, print, print_json};
-use crate::plots::{self, ReliabilityBin};
 use crate::progress::Progress;
 use crate::settings::SettingsArgs;
 use crate::tables::{Columns, count, metric, percent, whole};
@@ -137,7 +137,7 @@ fn write_reliability(path: &Path, report: &Report) -> anyhow::Result<()> {
     let bins = merged(bins, 15);
     let error = report.mean.ece.unwrap_or(f64::NAN);
     let title = format!("{}, {}: probabilities on test pairs", report.about.dataset, report.about.protocol);
-    let picture = plots::reliability(&title, &bins, error);
+    let picture = coldlink_chart::reliability(&title, &bins, error);
     write_atomically(path, |out| out.write_all(picture.as_bytes()))
         .with_context(|| format!("cannot write `{}`", path.display()))
 }

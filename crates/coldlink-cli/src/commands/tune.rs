@@ -11,13 +11,13 @@ use coldlink::pipeline::Tuning;
 use coldlink::storage::write_atomically;
 use coldlink::train::{Control, Event, Observer, TrainError};
 use coldlink::tune::{Chosen, Journal, Planned, Space, Tried, TuneError, Watcher};
+use coldlink_chart::Trial;
 
 use super::{Common, seeds};
 use crate::failure::Failure;
 use crate::input::GraphArgs;
 use crate::interrupt;
 use crate::output::{check_writable, print};
-use crate::plots::{self, TrialPoint};
 use crate::progress::{Progress, quality};
 use crate::settings::SettingsArgs;
 use crate::tables::{Columns, count, percent};
@@ -120,7 +120,7 @@ fn stopped(error: coldlink::Error) -> anyhow::Error {
 struct Live {
     progress: Progress,
     tried: Vec<Tried>,
-    points: Vec<TrialPoint>,
+    points: Vec<Trial>,
     started: Instant,
     shows: bool,
 }
@@ -146,7 +146,7 @@ impl Watcher for Live {
 
     fn trial_ended(&mut self, tried: &Tried) {
         self.progress.trial_ended(tried);
-        self.points.push(TrialPoint {
+        self.points.push(Trial {
             seconds: self.points.last().map_or(0.0, |point| point.seconds) + tried.seconds,
             quality: tried.trial.best.quality(),
             label: tried.name.clone(),
@@ -186,8 +186,8 @@ fn write_preset(path: &Path, chosen: &Chosen) -> anyhow::Result<()> {
         .with_context(|| format!("cannot write `{}`", path.display()))
 }
 
-fn write_plot(path: &Path, name: &str, points: &[TrialPoint]) -> anyhow::Result<()> {
-    let picture = plots::trials(&format!("{name}: settings that were tried"), points);
+fn write_plot(path: &Path, name: &str, points: &[Trial]) -> anyhow::Result<()> {
+    let picture = coldlink_chart::trials(&format!("{name}: settings that were tried"), points);
     write_atomically(path, |out| out.write_all(picture.as_bytes()))
         .with_context(|| format!("cannot write `{}`", path.display()))
 }

@@ -13,6 +13,7 @@ use coldlink::Config;
 use coldlink::load::{LoadOptions, load};
 use coldlink::model::Model;
 use coldlink::pipeline::{Settings, Training};
+use coldlink::synthetic::readable_tables;
 use coldlink::train::Silent;
 use coldlink_server::{Options, Server, app};
 use http_body_util::BodyExt;
@@ -22,15 +23,7 @@ use tower::ServiceExt;
 
 /// Three topics of a hundred papers; a paper cites others of its topic.
 pub fn train(folder: &Path, seed: u64) -> Model {
-    let words = ["graph|link|node|edge", "soup|bread|salt|oven", "star|orbit|moon|comet"];
-    let (mut nodes, mut edges) = ("id,words,pages\n".to_owned(), "source,target\n".to_owned());
-    for paper in 0..300 {
-        let some: Vec<&str> = words[paper % 3].split('|').cycle().skip(paper % 4).take(3).collect();
-        writeln!(nodes, "p{paper},{},{}", some.join("|"), 10 * (paper % 17)).unwrap();
-        for step in [1, 2, 5] {
-            writeln!(edges, "p{paper},p{}", (paper + 3 * step) % 300).unwrap();
-        }
-    }
+    let [nodes, edges] = readable_tables(300, ("pages", |paper| 10 * (paper % 17)));
     train_on(folder, &nodes, &edges, seed)
 }
 
@@ -52,7 +45,7 @@ fn train_on(folder: &Path, nodes: &str, edges: &str, seed: u64) -> Model {
     fs::write(folder.join("edges.csv"), edges).unwrap();
     let dataset = load(folder, &LoadOptions::default()).unwrap();
     let settings = ["width=16", "steps=60", "validate_every=20", "batch=64"];
-    let config = settings.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap());
+    let config = Config::default().set_all(settings).unwrap();
     Training::new(&dataset, &Settings::given(config), seed).run(&mut Silent).unwrap()
 }
 

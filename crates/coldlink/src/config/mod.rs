@@ -210,6 +210,11 @@ impl Config {
         self.with(toml::Table::from_iter([(key.to_owned(), value)]))
     }
 
+    /// The same with several of them, one after the other.
+    pub fn set_all(&self, assignments: impl IntoIterator<Item: AsRef<str>>) -> Result<Config, ConfigError> {
+        assignments.into_iter().try_fold(self.clone(), |config, assignment| config.set(assignment.as_ref()))
+    }
+
     fn with(&self, changes: toml::Table) -> Result<Config, ConfigError> {
         let mut all = self.table();
         for (key, value) in changes {
@@ -341,6 +346,7 @@ mod tests {
         assert_eq!(config.set("batch=64").unwrap().batch, BatchSize::Pairs(64));
         assert_eq!(Preset::Paper.config().set("alignment=tight").unwrap().alignment, Alignment::Tight);
         assert_eq!(config.set("hidden=[32,16]").unwrap().hidden, [32, 16]);
+        assert_eq!(config.set_all(["width=8", "hidden=[]"]).unwrap().width, 8);
         assert_eq!(config.set("hidden=[]").unwrap().hidden, [] as [usize; 0]);
     }
 

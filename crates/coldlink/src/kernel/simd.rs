@@ -107,8 +107,6 @@ pub trait Simd: Copy {
     fn sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// a b.
     fn mul(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
-    /// a / b.
-    fn div(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// a b + c, fused where the instruction set can.
     fn mul_add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
     /// 1 / a for a > 0, to within a few units in the last place: an estimate and a step of Newton's method.
@@ -229,10 +227,6 @@ impl<T: Real> Simd for Portable<T> {
     #[inline(always)]
     fn mul(self, a: Chunk<T>, b: Chunk<T>) -> Chunk<T> {
         Self::each(a, b, |a, b| a * b)
-    }
-    #[inline(always)]
-    fn div(self, a: Chunk<T>, b: Chunk<T>) -> Chunk<T> {
-        Self::each(a, b, |a, b| a / b)
     }
     #[inline(always)]
     fn mul_add(self, a: Chunk<T>, b: Chunk<T>, c: Chunk<T>) -> Chunk<T> {
@@ -359,10 +353,6 @@ mod x86 {
             unsafe { _mm512_mul_ps(a, b) }
         }
         #[inline(always)]
-        fn div(self, a: __m512, b: __m512) -> __m512 {
-            unsafe { _mm512_div_ps(a, b) }
-        }
-        #[inline(always)]
         fn mul_add(self, a: __m512, b: __m512, c: __m512) -> __m512 {
             unsafe { _mm512_fmadd_ps(a, b, c) }
         }
@@ -476,7 +466,6 @@ mod x86 {
         both_halves!(add, _mm256_add_ps, a, b);
         both_halves!(sub, _mm256_sub_ps, a, b);
         both_halves!(mul, _mm256_mul_ps, a, b);
-        both_halves!(div, _mm256_div_ps, a, b);
         both_halves!(mul_add, _mm256_fmadd_ps, a, b, c);
         #[inline(always)]
         fn inverse(self, a: Self::Vector) -> Self::Vector {
@@ -559,7 +548,6 @@ mod tests {
                 simd.add(a, b),
                 simd.sub(a, b),
                 simd.mul(a, b),
-                simd.div(a, c),
                 simd.mul_add(a, b, c),
                 simd.inverse(c),
                 simd.inverse_root(c),

@@ -229,7 +229,7 @@ mod tests {
         work: impl FnOnce(Result<Sampler<'_>, SampleError>) -> R,
     ) -> R {
         let pairs = Config::default().set("loss=pairs").unwrap();
-        let config = settings.iter().fold(pairs, |config, setting| config.set(setting).unwrap());
+        let config = pairs.set_all(settings).unwrap();
         let attributes = Attributes::from_rows(1, &vec![vec![]; graph.nodes()]).unwrap();
         let visible = vec![true; graph.nodes()];
         work(Sampler::new(TrainView::whole(graph, &attributes, &visible), &config, 3))

@@ -318,25 +318,6 @@ impl Split {
     pub fn test(&self) -> TestView<'_> {
         TestView { contents: &self.contents }
     }
-
-    /// Ranking questions about the validation links; test links are neither asked for nor filtered.
-    pub fn validation_queries(&self, search: &TrainView<'_>) -> Vec<RankingQuery> {
-        let contents = &self.contents;
-        let links = contents.validation.iter().filter(|pair| pair.linked && !pair.is_loop());
-        let selected = Graph::from_links(contents.full.nodes(), links.map(|pair| (pair.source, pair.target)));
-        let asks = |node| contents.rule == Validation::Edges || !search.is_visible(node);
-        let known = &[&contents.search.graph, &selected];
-        let types = search.attributes().types().map(|types| &**types);
-        Ranking { asks, answers: |node| self.answers_validation(search, node), known, types }
-            .queries(&contents.validation)
-    }
-
-    fn answers_validation(&self, search: &TrainView<'_>, node: NodeId) -> bool {
-        match self.contents.rule {
-            Validation::Edges => search.is_visible(node),
-            Validation::Nodes => search.is_warm(node),
-        }
-    }
 }
 
 /// What only a report may look at.
