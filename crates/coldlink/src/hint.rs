@@ -7,6 +7,11 @@
 use std::fmt;
 
 /// What to do about an error: one way out, or several to choose from.
+///
+/// ```
+/// let error = coldlink::Config::default().set("widht=3").unwrap_err();
+/// assert_eq!(error.hint().unwrap().to_string(), "did you mean `width`?");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     ways: Vec<Vec<Piece>>,

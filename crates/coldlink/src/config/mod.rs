@@ -201,6 +201,14 @@ impl Config {
     }
 
     /// This configuration with one `key=value` put over it. The value is TOML; a bare word is taken as text.
+    ///
+    /// ```
+    /// use coldlink::Config;
+    ///
+    /// assert_eq!(Config::default().set("width=128")?.width, 128);
+    /// assert!(Config::default().set("widht=128").is_err());
+    /// # Ok::<(), coldlink::Error>(())
+    /// ```
     pub fn set(&self, assignment: &str) -> Result<Config, ConfigError> {
         let (key, value) =
             assignment.split_once('=').ok_or_else(|| ConfigError::NotAnAssignment(assignment.to_owned()))?;

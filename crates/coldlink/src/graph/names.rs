@@ -7,6 +7,13 @@ use super::NodeId;
 use crate::storage::Buffer;
 
 /// What nodes are called outside.
+///
+/// ```
+/// use coldlink::Names;
+///
+/// let names = Names::from_texts(["p1", "p2"]);
+/// assert_eq!((names.get(1), names.index().find("p2")), ("p2".into(), Some(1)));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Names {
     /// 0, 1, 2, … up to a count: formats that know rows only.

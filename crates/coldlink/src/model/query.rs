@@ -10,6 +10,13 @@ use crate::model::EncodedNodes;
 pub const BASE_RATES: std::ops::RangeInclusive<f64> = 1e-12..=0.999_999;
 
 /// Which links are asked for: of each new node the most likely ones.
+///
+/// ```
+/// use coldlink::{Among, Query};
+///
+/// let query = Query { count: 5, among: Among::Both, exclude: vec!["p7".into()], ..Query::default() };
+/// assert_eq!(query.popularity, 1.0);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     /// How many links of each new node.

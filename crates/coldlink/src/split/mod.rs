@@ -106,6 +106,17 @@ impl fmt::Display for Protocol {
 }
 
 /// A graph divided into what is trained on, what is selected on, and what is tested on.
+///
+/// ```
+/// use coldlink::{Protocol, Split};
+///
+/// # let dataset = coldlink::synthetic::World { nodes: 300, ..Default::default() }.dataset();
+/// let split = Split::make(&dataset, &Protocol::Strict, None, 0)?;
+/// assert_eq!(split.audit().to_string(), "passed");
+/// let new = split.test().hidden()[0];
+/// assert!(!split.final_view().is_warm(new));
+/// # Ok::<(), coldlink::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Split {
     attributes: Attributes,
