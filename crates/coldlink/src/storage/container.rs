@@ -193,6 +193,8 @@ pub(crate) struct Container {
     places: HashMap<String, (TensorInfo, Range<usize>)>,
     /// The TOML.
     pub about: String,
+    /// Of all that is in it.
+    pub checksum: u64,
 }
 
 impl Container {
@@ -232,7 +234,8 @@ impl Container {
         if found != stored {
             return Err(FileProblem::Checksum { found, stored });
         }
-        Ok(Container { path: path.to_owned(), about: about.to_owned(), map: Arc::clone(&map), places })
+        let (path, about) = (path.to_owned(), about.to_owned());
+        Ok(Container { path, about, checksum: stored, map: Arc::clone(&map), places })
     }
 
     /// An error about this file.
