@@ -27,9 +27,9 @@ Then open http://127.0.0.1:8077/ in a browser, or ask from elsewhere:
 
 /openapi.json describes all requests with the columns of the model, /metrics is for Prometheus. Only
 this machine is answered unless `--address` says otherwise, which needs a token: make one with
-`head -c 24 /dev/urandom | base64`. When the model file is replaced, by `coldlink train` or `coldlink
-add`, the new one is served within a second or two and no request is dropped. Ctrl-C or SIGTERM
-answers what has begun, then ends.")]
+`head -c 24 /dev/urandom | base64`. When the model file is replaced, by `coldlink train`, `coldlink
+add` or `mv`, the new one is served within a second or two and no request is dropped. Never write
+into a file that is served, as `cp` does. Ctrl-C or SIGTERM answers what has begun, then ends.")]
 pub struct Serve {
     /// The model
     model: PathBuf,
