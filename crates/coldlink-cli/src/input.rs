@@ -11,7 +11,7 @@ use coldlink::model::Model;
 
 use crate::commands::Common;
 use crate::failure::Failure;
-use crate::tables::{count, percent};
+use crate::tables::count;
 
 /// A graph, in one piece or in two tables.
 #[derive(Args)]

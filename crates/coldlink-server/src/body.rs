@@ -1,12 +1,15 @@
 //! What requests bring: bodies in JSON, queries and paths, each refused in the one shape of errors.
 
+use std::fmt;
+use std::marker::PhantomData;
+
 use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::{HeaderMap, StatusCode, header};
-use serde::de::{DeserializeOwned, Error, IntoDeserializer};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Map;
 
 use crate::error::{ApiError, Code};
 
@@ -16,16 +19,13 @@ pub struct Body(Bytes);
 impl Body {
     /// The request that is in it.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
-        // A list would be taken for the fields in their order.
-        if self.0.trim_ascii_start().first() == Some(&b'[') {
-            return Err(ApiError::new(Code::BadValue, "the body is a list", "send one JSON object"));
-        }
-        serde_json::from_slice(&self.0).map_err(|error| match error.classify() {
+        let parsed = serde_json::from_slice(&self.0).map_err(|error| match error.classify() {
             serde_json::error::Category::Data => {
                 ApiError::new(Code::BadValue, error.to_string(), "GET /openapi.json describes the request")
             }
             _ => ApiError::new(Code::BadJson, format!("the body is not valid JSON: {error}"), "send one JSON object"),
-        })
+        });
+        parsed.map(|Object(request)| request)
     }
 }
 
@@ -70,9 +70,33 @@ pub fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Err
     whole.ok_or_else(|| D::Error::custom(format!("expected a non-negative integer, got {number}")))
 }
 
-/// An object; a list is not taken for its fields in their order.
-pub fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
-    T::deserialize(Map::deserialize(deserializer)?).map_err(D::Error::custom)
+/// What an object says; a list is not taken for its fields in their order.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+    }
+}
+
+/// A list of objects.
+pub fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    let all = Vec::<Object<T>>::deserialize(deserializer)?;
+    Ok(all.into_iter().map(|Object(value)| value).collect())
 }
 
 /// One of some words; an object with it as its key is not taken for it.

@@ -12,12 +12,10 @@ mod columns;
 mod document;
 mod embed;
 mod error;
-mod explain;
 mod limits;
 mod links;
 mod map;
 mod metrics;
-
 mod nodes;
 mod page;
 mod record;

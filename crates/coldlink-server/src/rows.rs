@@ -80,7 +80,7 @@ fn by_column(
     nodes: Vec<Node>,
     unknown: &mut BTreeSet<String>,
 ) -> Result<Read, ApiError> {
-    let mut lines = Vec::new();
+    let mut rows = Vec::with_capacity(nodes.len());
     let (mut named, mut empty) = (Vec::with_capacity(nodes.len()), 0);
     for (place, Node(mut object)) in nodes.into_iter().enumerate() {
         let name = name_of(&mut object, &schema.id, place)?;
@@ -95,15 +95,24 @@ fn by_column(
         // What nothing is made of may be there, or not.
         object.retain(|key, _| schema.column(key).is_none());
         unknown.extend(object.into_iter().map(|(key, _)| key));
-        serde_json::to_writer(&mut lines, &row).map_err(|_| ApiError::internal())?;
-        lines.push(b'\n');
+        rows.push(row);
     }
-    let mut new = new_from_json_lines(lines, schema, false)?;
+    let mut new = load(schema, &rows)?;
     if let Some((node, problem)) = &new.mismatches.first_unreadable {
         return Err(bad_node((*node as usize).saturating_sub(1), problem, "omit what is unknown"));
     }
     new.mismatches.missing_columns.clear();
     Ok((new, named, empty))
+}
+
+/// Rows that have every column of the schema.
+fn load(schema: &Schema, rows: &[Map<String, Value>]) -> Result<NewNodes, ApiError> {
+    let mut lines = Vec::new();
+    for row in rows {
+        serde_json::to_writer(&mut lines, row).map_err(|_| ApiError::internal())?;
+        lines.push(b'\n');
+    }
+    Ok(new_from_json_lines(lines, schema, false)?)
 }
 
 fn is_nothing(value: &Value) -> bool {
@@ -171,7 +180,8 @@ fn by_number(width: usize, nodes: Vec<Node>, unknown: &mut BTreeSet<String>) -> 
 fn numbered_row(width: usize, attributes: Map<String, Value>, place: usize) -> Result<Vec<(u32, f32)>, ApiError> {
     let mut row = Vec::with_capacity(attributes.len());
     for (key, value) in attributes {
-        let column = key.parse::<u32>().ok().filter(|&column| (column as usize) < width);
+        // As numbers are written: neither `007` nor `+7`.
+        let column = key.parse::<u32>().ok().filter(|column| (*column as usize) < width && column.to_string() == key);
         let column = column.ok_or_else(|| {
             let problem = format!("there is no attribute `{}`", short(&key));
             bad_node(place, problem, &format!("attributes are numbered from 0 to {}", width.saturating_sub(1)))
@@ -183,7 +193,6 @@ fn numbered_row(width: usize, attributes: Map<String, Value>, place: usize) -> R
         row.push((column, number));
     }
     row.sort_by_key(|entry| entry.0);
-    row.dedup_by_key(|entry| entry.0);
     row.retain(|entry| entry.1 != 0.0);
     Ok(row)
 }

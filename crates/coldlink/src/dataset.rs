@@ -68,13 +68,16 @@ pub enum End {
 }
 
 /// A pair whose score is asked for, by names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
 pub struct PairQuery {
     /// The name of a new node, or else of a known one.
     pub source: String,
     /// The name of a known node, or else of a new one.
     pub target: String,
     /// Whether the target is a known node; without it, known nodes come first.
+    #[serde(default)]
     pub known: Option<bool>,
 }
 

@@ -28,8 +28,9 @@ Open http://127.0.0.1:8077/ in a browser, or send JSON:
 /openapi.json describes all requests with the columns of the model, /metrics is for Prometheus. The
 server listens on localhost only; another `--address` needs a token, for example from
 `head -c 24 /dev/urandom | base64`. When `coldlink train` or `coldlink add` replaces the model file,
-the server switches to the new one within seconds and drops no request. Ctrl-C or SIGTERM finishes
-requests in flight, then exits.")]
+the server switches to the new one within seconds and drops no request. Never write into a file that
+is being served, as `cp` does; move a new one over it. Ctrl-C or SIGTERM finishes requests in
+flight, then exits.")]
 pub struct Serve {
     /// Model file
     model: PathBuf,

@@ -27,7 +27,7 @@ pub fn train(folder: &Path, seed: u64) -> Model {
     train_on(folder, &nodes, &edges, seed)
 }
 
-/// Users who like items of one taste; each kind has a column of its own.
+/// Users who like items of one taste; each node type has a column of its own.
 pub fn train_shop(folder: &Path) -> Model {
     let (mut nodes, mut edges) = ("id,node_type,taste,price,age\n".to_owned(), "source,target\n".to_owned());
     for place in 0..150 {

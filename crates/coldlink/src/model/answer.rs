@@ -124,12 +124,13 @@ impl Model {
     /// Explanations of links of one new node, which name at most so many attributes each. What they share is done once.
     pub fn explain_links(&self, asked: &Asked, row: usize, targets: &[End], most: usize) -> Vec<Explanation> {
         let parts = self.score_parts(&asked.new_nodes().attributes, asked.encoded(), row as NodeId, targets);
-        let names = self.attribute_names();
-        let name = |column: u32| names.get(column as usize).cloned().unwrap_or_else(|| format!("attribute {column}"));
         let explanation = |parts: super::ScoreParts| {
             let (first, others) = parts.attributes.split_at(parts.attributes.len().min(most));
             Explanation {
-                attributes: first.iter().map(|&(column, adds)| Reason { name: name(column), adds }).collect(),
+                attributes: first
+                    .iter()
+                    .map(|&(column, adds)| Reason { name: self.attribute_name(column), adds })
+                    .collect(),
                 other_attributes: others.iter().map(|amount| amount.1).sum(),
                 similar_nodes: parts.similar_nodes,
                 popularity: parts.popularity,

@@ -12,6 +12,7 @@ pub(super) struct Cached {
     derived: OnceLock<Box<Derived>>,
     names: OnceLock<NameOrder>,
     attribute_names: OnceLock<Vec<String>>,
+    fingerprint: Option<u64>,
 }
 
 /// What scores need beside the model's arrays.
@@ -20,6 +21,13 @@ pub(super) struct Derived {
     pub warm: WarmNodes,
     /// What is added to any pair of a new node with each node.
     pub biases: Vec<f32>,
+}
+
+impl Cached {
+    /// Of a model that was read from a file with this checksum.
+    pub fn of_file(checksum: u64) -> Self {
+        Cached { fingerprint: Some(checksum), ..Cached::default() }
+    }
 }
 
 impl PartialEq for Cached {
@@ -49,6 +57,25 @@ impl Model {
     /// Up to `most` known nodes whose names begin with `prefix`, in the order of their names.
     pub fn starting_with(&self, prefix: &str, most: usize) -> Vec<NodeId> {
         self.name_order().starting_with(&self.names, prefix, most)
+    }
+
+    /// The checksum of the file that the model was opened from: the same model has the same. None of a model that was just
+    /// trained or that nodes were added to.
+    pub fn fingerprint(&self) -> Option<String> {
+        self.cached.fingerprint.map(|checksum| format!("{checksum:016x}"))
+    }
+
+    /// Makes at once what is otherwise made when it is first needed, so that the first query takes no longer than the next.
+    pub fn prepare(&self) {
+        self.derived();
+        self.name_order();
+        self.attribute_names();
+    }
+
+    /// What an attribute is called that explanations name.
+    pub fn attribute_name(&self, column: u32) -> String {
+        let known = self.attribute_names().get(column as usize).cloned();
+        known.unwrap_or_else(|| format!("attribute {column}"))
     }
 
     /// What the attributes are called that explanations name; nothing where that is not known.

@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
+use super::similar::largest;
 use super::{EncodedNodes, Model};
 use crate::config::{Similarity, Term};
 use crate::dataset::End;
 use crate::graph::{Attributes, NodeId};
-use crate::index::best;
 use crate::kernel::Matrix;
 use crate::network::Features;
 use crate::score::{Embeddings, PairWeights, SMALL_CHANCE, Terms};
 
 /// Points at which the encoder's slope is looked at, between no attributes and all of them.
 const POINTS: usize = 64;
-/// Seen nodes that are named as similar.
+/// Known nodes that are named as similar.
 const NAMED: usize = 5;
 
 /// A score as a sum: of what each attribute of the new node adds, and of three parts that no single attribute stands for.
@@ -32,6 +32,9 @@ pub struct ScoreParts {
     /// The warm nodes most similar to the new one, with the cosines of their attribute embeddings.
     pub most_similar: Vec<(NodeId, f32)>,
 }
+
+/// The terms of a pair with their weights.
+type Weighted<'a> = (Terms, &'a PairWeights);
 
 impl Model {
     /// Takes the scores of a new node with others apart. `attributes` are those that were encoded.
@@ -172,10 +175,11 @@ impl Model {
         new: &EncodedNodes,
         node: NodeId,
         others: &[End],
-    ) -> (Vec<(NodeId, f32)>, Option<Vec<(Terms, &PairWeights)>>) {
+    ) -> (Vec<(NodeId, f32)>, Option<Vec<Weighted<'_>>>) {
         let own = self.number(End::New(node));
         let (Some(scorer), Some(memory)) = (self.link_scorer(new), &self.memory) else {
-            return (self.most_similar(new, node), None);
+            let embedding = new.embeddings.attributes.row(node as usize);
+            return (self.most_similar(embedding, NAMED, None), None);
         };
         let evidence = &scorer.evidence;
         let starts = evidence.starts(own, None);
@@ -188,26 +192,8 @@ impl Model {
         let mut terms = vec![Terms::default(); targets.len()];
         evidence.terms_of(&source, &targets, &mut terms);
         let weights = others.iter().map(|&other| memory.weights.of(self.class_with(other)));
-        (named(starts), Some(terms.into_iter().zip(weights).collect()))
+        (largest(starts.into_iter(), NAMED), Some(terms.into_iter().zip(weights).collect()))
     }
-
-    /// The warm nodes whose attribute embeddings are most similar to a new node's.
-    fn most_similar(&self, new: &EncodedNodes, node: NodeId) -> Vec<(NodeId, f32)> {
-        let own = new.embeddings.attributes.row(node as usize);
-        let length = |row: &[f32]| row.iter().map(|value| value * value).sum::<f32>().sqrt();
-        let cosine = |other: NodeId| {
-            let row = self.embeddings.attributes.row(other as usize);
-            let product: f32 = own.iter().zip(row).map(|(a, b)| a * b).sum();
-            product / (length(own) * length(row)).max(f32::MIN_POSITIVE)
-        };
-        let warm = (0..self.summary.nodes as NodeId).filter(|&node| self.embeddings.warm[node as usize]);
-        named(warm.map(|node| (node, cosine(node))))
-    }
-}
-
-/// The most similar of some nodes with their cosines.
-fn named(nodes: impl IntoIterator<Item = (NodeId, f32)>) -> Vec<(NodeId, f32)> {
-    best(nodes.into_iter(), NAMED).into_iter().map(|hit| (hit.node, hit.score)).collect()
 }
 
 /// The entries of features that have one row.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::cached::Cached;
 use super::{LinkedTypes, Memory, Model, Parts, Summary};
 use crate::columns::{Preparation, Schema, StoredPreparation};
 use crate::config::Config;
@@ -102,7 +103,7 @@ impl Model {
         let types = about.types.clone().map(|kinds| read_types(&archive, nodes, kinds)).transpose()?;
         let About { config, summary, schema, .. } = about;
         let parts = Parts { config, summary, names, schema, preparation, types, embeddings, memory, encoder };
-        Ok(parts.into())
+        Ok(Model { cached: Cached::of_file(archive.checksum), ..parts.into() })
     }
 }
 

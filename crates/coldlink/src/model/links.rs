@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
+use serde::Deserialize;
 
 use super::{EncodedNodes, Model};
 use crate::dataset::End;
@@ -11,15 +12,17 @@ use crate::index::{ExactIndex, Hit, best};
 use crate::kernel::Matrix;
 use crate::score::{EmbeddingScorer, LinkScorer, Scorer};
 
-/// Which nodes are looked through for links of a new one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Where targets are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Among {
-    /// Those of the graph.
+    /// Among known nodes.
     #[default]
     Known,
-    /// The other new ones.
+    /// Among the other new nodes.
     New,
-    /// All of them.
+    /// Among all of them.
     Both,
 }
 

@@ -12,6 +12,7 @@ mod new_nodes;
 mod query;
 mod retrieve;
 mod scorer;
+mod similar;
 mod summary;
 #[cfg(test)]
 mod tests;

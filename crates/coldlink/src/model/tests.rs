@@ -4,7 +4,7 @@ use super::*;
 use crate::columns::Mismatches;
 use crate::dataset::{Dataset, End, NewNodes, Notes};
 use crate::graph::{Attributes, NodeId};
-use crate::index::Hit;
+use crate::index::{Hit, Hnsw};
 use crate::pipeline::{Settings, Training};
 use crate::score::PairWeights;
 use crate::split::TrainView;
@@ -68,6 +68,51 @@ fn a_model_with_fitted_terms_is_read_as_it_was_written() {
     let new = Attributes::from_rows(12, &[vec![(1, 1.0)], vec![]]).unwrap();
     let plan = Plan::best(7);
     assert_eq!(read.best_links(&read.encode(&new), 0..2, plan), model.best_links(&model.encode(&new), 0..2, plan));
+}
+
+#[test]
+fn the_same_model_has_the_same_fingerprint_and_another_has_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let saved = |name: &str, model: &Model| {
+        model.save(&folder.path().join(name)).unwrap();
+        Model::open(&folder.path().join(name)).unwrap()
+    };
+    let model = with_memory(trained(&["width=20"], 3));
+    let (first, copy) = (saved("first", &model), saved("copy", &model));
+    assert!(first.fingerprint().is_some_and(|digits| digits.len() == 16));
+    assert_eq!(first.fingerprint(), copy.fingerprint());
+    assert_ne!(first.fingerprint(), saved("other", &with_memory(trained(&["width=20"], 4))).fingerprint());
+    let attributes = Attributes::from_rows(12, &[vec![(1, 1.0)]]).unwrap();
+    let new = NewNodes { names: Names::from_texts(["new"]), attributes, mismatches: Mismatches::default() };
+    assert_eq!(first.add(&new).unwrap().fingerprint(), None, "it is in no file yet");
+}
+
+#[test]
+fn similar_nodes_are_warm_ones_by_their_cosines_without_the_node_itself() {
+    let mut model = with_memory(trained(&["width=20"], 3));
+    model.embeddings.warm[4] = false;
+    let similar = model.similar_nodes(7, 60);
+    assert!(similar.is_sorted_by(|a, b| a.cosine >= b.cosine));
+    assert_eq!(similar.len(), model.embeddings.warm.iter().filter(|warm| **warm).count() - 1);
+    assert!(similar.iter().all(|other| other.name != "n7" && other.name != "n4"));
+    assert!(similar[0].name == "n42" && similar[0].cosine > 0.9999, "nodes 35 apart have the same attributes");
+}
+
+#[test]
+fn similar_nodes_are_found_through_the_index_where_there_is_one() {
+    let mut model = with_memory(trained(&["width=20"], 3));
+    let names = |model: &Model| model.similar_nodes(7, 5).into_iter().map(|other| other.name).collect::<Vec<_>>();
+    let exact = names(&model);
+    let mut index = model.build_index();
+    model.set_index(index.clone());
+    assert_eq!(names(&model), exact);
+    // An index that holds three nodes shows that no others are looked at.
+    let zeros = [0.0; 60];
+    index.similar = Some(Hnsw::build(&model.embeddings.attributes, &zeros, &zeros, vec![1, 2, 3]));
+    model.set_index(index);
+    let mut found = names(&model);
+    found.sort_unstable();
+    assert_eq!(found, ["n1", "n2", "n3"]);
 }
 
 #[test]

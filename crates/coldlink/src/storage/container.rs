@@ -194,6 +194,8 @@ pub(crate) struct Container {
     places: HashMap<String, (TensorInfo, Range<usize>)>,
     /// Everything that is no array, as TOML.
     pub about: String,
+    /// Of all that is in it.
+    pub checksum: u64,
 }
 
 impl Container {
@@ -228,7 +230,8 @@ impl Container {
         if found != stored {
             return Err(FileProblem::Checksum { format: wanted, found, stored });
         }
-        let mut container = Container { path: path.to_owned(), format: wanted, map, places, about: String::new() };
+        let (path, about) = (path.to_owned(), String::new());
+        let mut container = Container { path, format: wanted, map, places, about, checksum: stored };
         let about = container.list::<u8>(ABOUT).map_err(|error| error.problem)?;
         container.about = String::from_utf8(about.to_vec())
             .map_err(|error| FileProblem::Inconsistent { format: wanted, reason: format!("`{ABOUT}`: {error}") })?;
