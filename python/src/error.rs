@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use coldlink::Error;
 use coldlink::config::ConfigError;
 use coldlink::load::LoadError;
+use coldlink::model::QueryError;
 use coldlink::split::SplitError;
 use coldlink::train::TrainError;
 use coldlink::tune::TuneError;
@@ -33,6 +34,15 @@ pub fn refused_file(path: &Path, message: impl Into<String>, hint: &str) -> PyEr
 /// An exception `ConfigError` about an argument.
 pub fn misconfigured(message: impl Into<String>, hint: &str) -> PyErr {
     Raised { class: "ConfigError", message: message.into(), hint: Some(hint.to_owned()), path: None, line: None }.into()
+}
+
+/// The exception for a query that cannot be answered: `LoadError` about nodes, else `ConfigError`.
+pub fn unanswered(error: QueryError) -> PyErr {
+    let class = match error {
+        QueryError::NotFinite { .. } | QueryError::Width { .. } | QueryError::UnknownNode { .. } => "LoadError",
+        _ => "ConfigError",
+    };
+    Raised { class, message: error.to_string(), hint: error.hint(), path: None, line: None }.into()
 }
 
 /// What an exception holds.
