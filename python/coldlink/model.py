@@ -120,8 +120,9 @@ class Model:
         >>> links = model.recommend([{"id": "n1", "words": "honey"}, {"id": "n2", "words": "pollen"}], k=2)
         >>> links[["source", "rank", "known"]].to_numpy().tolist()
         [['n1', 1, True], ['n1', 2, True], ['n2', 1, True], ['n2', 2, True]]
-        >>> model.recommend({"id": "n1", "words": "honey"}, k=1, where={"words": "hive"})["target"].to_list()
-        ['p36']
+        >>> found = model.recommend({"id": "n1", "words": "honey"}, k=3, where={"words": "hive"})["target"]
+        >>> ["hive" in words for words in papers.set_index("id")["words"][found]]
+        [True, True, True]
         """
         asked = self._ask(new, names)
         query = _query(k, among, exclude, node_type, where, popularity, base_rate)

@@ -150,12 +150,12 @@ def named_pairs(pairs: Any) -> list[Pair]:
 def _in_order(pairs: pandas.DataFrame) -> pandas.DataFrame:
     """The columns `source` and `target`, or else the first two, and `known` where there is a third."""
     columns = list(pairs.columns)
-    if len(columns) == 2 and set(columns) == {"source", "target"}:
-        return pairs[["source", "target"]]
+    for names in (["source", "target"], ["source", "target", "known"]):
+        if sorted(map(str, columns)) == sorted(names):
+            ordered: pandas.DataFrame = pairs[names]
+            return ordered
     if len(columns) == 2:
         return pairs
-    if len(columns) == 3 and set(columns) == {"source", "target", "known"}:
-        return pairs[["source", "target", "known"]]
     raise LoadError(
         f"a pair has two columns, and `pairs` has {len(columns)}",
         hint="give the columns `source` and `target`, and perhaps `known`",

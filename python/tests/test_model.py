@@ -182,7 +182,7 @@ def test_an_index_is_made_where_it_is_asked_for_or_was(model: coldlink.Model, tm
 def test_what_cannot_be_asked_is_refused_in_words(model: coldlink.Model, graph: coldlink.Graph) -> None:
     plain = coldlink.Model(preset="paper", steps=20).fit(graph, progress=False)
     ring = coldlink.Graph.from_arrays([[node, (node + 1) % 40] for node in range(40)], np.eye(2)[np.arange(40) % 2])
-    huge = coldlink.Model(preset="paper", steps=5).fit(ring, progress=False)
+    raw = coldlink.Model(preset="authors-code", steps=5).fit(ring, progress=False)
     for ask, kind, message in [
         (lambda: model.recommend(np.ones((1, 3))), coldlink.LoadError, "3 attribute columns, but the model expects 13"),
         (lambda: model.recommend("nowhere.csv"), coldlink.LoadError, "there is no `nowhere.csv`"),
@@ -196,7 +196,7 @@ def test_what_cannot_be_asked_is_refused_in_words(model: coldlink.Model, graph: 
         (lambda: model.evaluate(graph, popularity=-1), coldlink.ConfigError, "from 0 to 1, got -1"),
         (lambda: model.recommend(NEW, node_type="user"), coldlink.ConfigError, "kinds of nodes"),
         (lambda: model.recommend(NEW, where={"words": "oil"}), coldlink.ConfigError, "no node has `words=oil`"),
-        (lambda: huge.recommend([[3e38, 3e38]]), coldlink.LoadError, "numbers of new node `0` are too large"),
+        (lambda: raw.recommend([[3e38, 3e38]]), coldlink.LoadError, "numbers of new node `0` are too large"),
         (
             lambda: model.score([("n9", "p1")], new=NEW),
             coldlink.LoadError,
