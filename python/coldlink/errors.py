@@ -1,4 +1,4 @@
-"""What coldlink raises: what is wrong, where, and what to do about it."""
+"""What coldlink raises, with what to do about it, and the warning it gives."""
 
 from __future__ import annotations
 
@@ -65,6 +65,20 @@ class ModelFileError(Error):
     ...
     coldlink.errors.ModelFileError: cannot open `no.model`: No such file or directory (os error 2)
     hint: check the path, or make a model with `Model.fit`
+    """
+
+
+class LoadWarning(UserWarning):
+    """What you should know about input that was accepted: one warning per call, with all notes.
+
+    `Graph.notes` holds those of a graph. `warnings.simplefilter("ignore", coldlink.LoadWarning)` silences them.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     looped = coldlink.Graph.from_arrays([[0, 1], [1, 1], [1, 0]], [[1.0], [2.0]])
+    >>> print(caught[0].category.__name__, caught[0].message, sep=": ")
+    LoadWarning: dropped 1 self-loop
     """
 
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use coldlink::config::ConfigError;
 use coldlink::hint::{Command, Wording};
 use coldlink::load::LoadError;
+use coldlink::model::QueryError;
 use coldlink::split::SplitError;
 use coldlink::train::TrainError;
 use coldlink::tune::TuneError;
@@ -46,6 +47,15 @@ pub fn misconfigured(message: impl Into<String>, hint: Option<&str>) -> PyErr {
 /// The same about a value that an argument cannot have.
 pub fn out_of_range(argument: &str, range: &str, value: impl Display) -> PyErr {
     misconfigured(format!("`{argument}` must be {range}, got {value}"), None)
+}
+
+/// The exception for a query that cannot be answered: `LoadError` about nodes, else `ConfigError`.
+pub fn unanswered(error: QueryError) -> PyErr {
+    let class = match error {
+        QueryError::NotFinite { .. } | QueryError::Width { .. } | QueryError::UnknownNode { .. } => "LoadError",
+        _ => "ConfigError",
+    };
+    Raised { class, message: error.to_string(), hint: worded(error.hint()), path: None, line: None }.into()
 }
 
 /// What an exception holds.
@@ -124,7 +134,8 @@ fn place_in_data(error: &LoadError) -> (Option<PathBuf>, Option<u64>) {
         | LoadError::Archive { path, .. }
         | LoadError::Array { path, .. }
         | LoadError::Ppi { path, .. }
-        | LoadError::Packed { path, .. }
+        | LoadError::File(FileError { path, .. })
+        | LoadError::MissingFeature { path, .. }
         | LoadError::NoNodes { path }
         | LoadError::NoAttributes { path }
         | LoadError::NoLinks { path }

@@ -1,10 +1,11 @@
 //! How good settings are on links that a model has not seen.
 
+use coldlink::model::checked_popularity;
 use coldlink::pipeline::Evaluation;
 use coldlink::split::Protocol;
 use pyo3::prelude::*;
 
-use crate::error::{out_of_range, raised};
+use crate::error::{out_of_range, raised, unanswered};
 use crate::graph::Graph;
 use crate::listener::Listener;
 use crate::settings::Settings;
@@ -20,13 +21,11 @@ pub fn evaluate(
     protocol: &str,
     first_seed: u64,
     seeds: u64,
-    popularity: f32,
+    popularity: f64,
     rank_baselines: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    if !(0.0..=1.0).contains(&popularity) {
-        return Err(out_of_range("popularity", "from 0 to 1", popularity));
-    }
+    let popularity = checked_popularity(popularity).map_err(unanswered)?;
     let dataset = &graph.dataset;
     let parsed: Protocol = protocol.parse().map_err(raised)?;
     let settings = settings.inner.clone().under(&parsed).map_err(raised)?;

@@ -110,6 +110,12 @@ impl Graph {
         self.dataset.attributes.width()
     }
 
+    /// What the user should know about the graph.
+    #[getter]
+    fn notes(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| self.dataset.notes_in_words())
+    }
+
     /// The nodes' names; none where they are numbers.
     fn names(&self) -> Option<Vec<String>> {
         texts(&self.dataset.names)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import tracemalloc
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -170,6 +172,36 @@ def test_links_of_unknown_nodes_may_be_dropped(tables: Any) -> None:
     assert coldlink.Graph.from_pandas(nodes[1:], links, unknown_nodes="drop").nodes == 149
     with pytest.raises(coldlink.ConfigError, match="refuse"):
         coldlink.Graph.from_pandas(nodes, links, unknown_nodes="keep")
+
+
+def test_what_loading_noticed_is_kept_and_warned_of_once(folder: Path, tables: Any, arrays: Any) -> None:
+    with open(folder / "edges.csv", "a") as edges:
+        edges.write("p1,p1\np2,p3\np3,p2\np2,p3\n")
+    nodes, links = tables
+    loops = pd.DataFrame({"source": ["p1", "p2", "p3", "p2"], "target": ["p1", "p3", "p2", "p3"]})
+    numbers = np.concatenate([arrays[0], [[1, 1], [2, 3], [3, 2], [2, 3]]])
+    for load in (
+        lambda: coldlink.read(folder),
+        lambda: coldlink.Graph.from_pandas(nodes, pd.concat([links, loops])),
+        lambda: coldlink.Graph.from_arrays(numbers, arrays[1]),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            graph = load()
+        assert [warning.category for warning in caught] == [coldlink.LoadWarning]
+        assert caught[0].filename == __file__, "it points to the line that called"
+        assert str(caught[0].message) == "; ".join(graph.notes)
+        assert graph.notes[0] == "dropped 1 self-loop" and "direction" in graph.notes[2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pickle.loads(pickle.dumps(graph)).notes == graph.notes
+        assert coldlink.Graph.from_pandas(nodes, links).notes == []
+
+
+def test_columns_that_become_no_attribute_are_told(tables: Any) -> None:
+    nodes, links = tables
+    with pytest.warns(coldlink.LoadWarning, match="column `empty` makes no attribute"):
+        coldlink.Graph.from_pandas(nodes.assign(empty=None), links)
 
 
 def test_an_error_in_a_file_has_its_place(folder: Path) -> None:

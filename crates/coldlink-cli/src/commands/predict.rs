@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use coldlink::dataset::PairQuery;
 use coldlink::load::{LineProblem, LoadError, load_names, load_pairs};
-use coldlink::model::{Among, Asked, Model, Query, QueryError};
+use coldlink::model::{Among, Asked, Model, NAMED_ATTRIBUTES, Query, QueryError};
 
 use super::{Common, share};
 use crate::input::{load_new_nodes, open_indexed_model, open_model};
@@ -16,8 +16,6 @@ use crate::progress::Tally;
 
 /// New nodes, or pairs, that are worked on at a time; what is found is written before the next.
 const PER_ROUND: usize = 4_096;
-/// Attributes that an explanation names.
-const NAMED: usize = 5;
 
 /// Find the most likely links of nodes that are not in the graph
 #[derive(Args)]
@@ -181,7 +179,7 @@ impl Predict {
             filters: self.filters.clone(),
             popularity: f64::from(self.popularity),
             base_rate: self.base_rate,
-            explain: self.explain.then_some(NAMED),
+            explain: self.explain.then_some(NAMED_ATTRIBUTES),
         })
     }
 

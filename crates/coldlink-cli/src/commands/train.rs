@@ -6,7 +6,6 @@ use std::time::Instant;
 use clap::Args;
 use coldlink::Error;
 use coldlink::config::Preset;
-use coldlink::index::LinkIndex;
 use coldlink::model::Model;
 use coldlink::pipeline::Training;
 use coldlink::train::{Checkpoints, TrainError};
@@ -100,8 +99,8 @@ pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
 impl Train {
     /// Makes the index where it is worth it. One of the model that was here before would be of no use any more.
     fn make_index(&self, model: &Model, common: &Common) -> anyhow::Result<()> {
-        let worth_it = model.is_worth_an_index() || LinkIndex::path_of(&self.output).exists();
-        if worth_it && !self.no_index { index::make(model, &self.output, common) } else { Ok(()) }
+        let needed = !self.no_index && model.needs_index_at(&self.output);
+        if needed { index::make(model, &self.output, common) } else { Ok(()) }
     }
 
     /// Where checkpoints go. What cannot be gone on with is refused here, before a search for settings begins. A run that was

@@ -62,6 +62,11 @@ impl Model {
         self.summary.nodes >= WORTH_AN_INDEX
     }
 
+    /// Whether an index should be made when the model is saved there: it is worth one, or it takes the place of a model with one.
+    pub fn needs_index_at(&self, path: &Path) -> bool {
+        self.is_worth_an_index() || LinkIndex::path_of(path).exists()
+    }
+
     /// Opens a model, and the index beside it where there is one. A model whose index cannot be used finds the same links and better,
     /// only slower; why it cannot is handed back.
     pub fn open_indexed(path: &Path) -> Result<(Self, Option<IndexProblem>), FileError> {

@@ -26,7 +26,7 @@ pub use explain::ScoreParts;
 pub use indexed::IndexProblem;
 pub use links::{Among, Plan};
 pub use new_nodes::EncodedNodes;
-pub use query::{Asked, BASE_RATES, Query, QueryError, Resolved};
+pub use query::{Asked, BASE_RATES, NAMED_ATTRIBUTES, POPULARITIES, Query, QueryError, Resolved, checked_popularity};
 pub use summary::Summary;
 pub use types::{FilterError, LinkedTypes};
 

@@ -9,6 +9,12 @@ use crate::model::EncodedNodes;
 /// The base rates that a probability may be stated for.
 pub const BASE_RATES: std::ops::RangeInclusive<f64> = 1e-12..=0.999_999;
 
+/// The popularity weights that links may be ranked by.
+pub const POPULARITIES: std::ops::RangeInclusive<f64> = 0.0..=1.0;
+
+/// How many attributes an explanation names, where nobody says how many.
+pub const NAMED_ATTRIBUTES: usize = 5;
+
 /// Which links are asked for: of each new node the most likely ones.
 ///
 /// ```
@@ -163,10 +169,20 @@ impl Asked {
     }
 }
 
+/// A popularity weight that links can be ranked by.
+pub fn checked_popularity(value: f64) -> Result<f32, QueryError> {
+    if POPULARITIES.contains(&value) { Ok(value as f32) } else { Err(QueryError::Popularity { value }) }
+}
+
 impl Resolved {
     /// What the user should know about the query.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// The share of linked pairs that probabilities are stated for.
+    pub fn base_rate(&self) -> f64 {
+        self.base_rate
     }
 
     pub(super) fn plan(&self) -> Plan<'_> {
@@ -192,9 +208,7 @@ impl Model {
 
     /// Looks up the names and values of a query, and checks its numbers.
     pub fn resolve(&self, asked: &Asked, query: &Query) -> Result<Resolved, QueryError> {
-        if !(0.0..=1.0).contains(&query.popularity) {
-            return Err(QueryError::Popularity { value: query.popularity });
-        }
+        let popularity = checked_popularity(query.popularity)?;
         let (mut excluded, unknown) = self.excluded(asked, &query.exclude);
         for (column, value) in &query.filters {
             excluded.extend(self.without_value(column, value)?);
@@ -208,7 +222,7 @@ impl Model {
             among: query.among,
             excluded,
             node_type: query.node_type.as_deref().map(|name| self.node_type(name)).transpose()?,
-            popularity: query.popularity as f32,
+            popularity,
             base_rate: self.checked_base_rate(query.base_rate)?,
             explain: query.explain,
             notes: note.into_iter().collect(),
