@@ -9,6 +9,7 @@ use coldlink::hint::{Command, Wording};
 use coldlink::load::LoadError;
 use coldlink::model::QueryError;
 use coldlink::split::SplitError;
+use coldlink::storage::FileError;
 use coldlink::train::TrainError;
 use coldlink::tune::TuneError;
 use coldlink::{Error, Hint};
