@@ -14,6 +14,8 @@ mod product;
 mod rows;
 mod simd;
 mod stored;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 pub use activation::{elu, elu_backward, keep_at_random, kept_share, threshold};
 pub use adam::{Adam, AdamStep, Moments, RowTask, update_rows};
