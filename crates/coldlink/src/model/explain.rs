@@ -65,7 +65,7 @@ impl Model {
     fn encoder_amounts(&self, attributes: &Attributes, new: &Newcomers, node: NodeId, other: End) -> HashMap<u32, f64> {
         let towards = self.direction(new, other);
         let features = Features::new(&self.prepared(&attributes.select(&[node])), self.config.scaling);
-        let entries = entries(&features);
+        let entries = features.row(0);
         let (slope, length) = self.mean_slope(&entries, &towards);
         let weights = &self.encoder.layers[0].weights;
         let amount = |&(column, value): &(u32, f32)| {
@@ -174,17 +174,6 @@ impl Model {
 /// The most similar of some nodes with their cosines.
 fn named(nodes: impl IntoIterator<Item = (NodeId, f32)>) -> Vec<(NodeId, f32)> {
     best(nodes.into_iter(), NAMED).into_iter().map(|hit| (hit.node, hit.score)).collect()
-}
-
-/// The entries of features that have one row.
-fn entries(features: &Features) -> Vec<(u32, f32)> {
-    match features {
-        Features::Sparse(rows) => rows.row(0).iter().map(|entry| (entry.index, entry.weight)).collect(),
-        Features::Dense(matrix) => {
-            let all = matrix.row(0).iter().enumerate().map(|(column, &value)| (column as u32, value));
-            all.filter(|entry| entry.1 != 0.0).collect()
-        }
-    }
 }
 
 fn times(row: &[f64], matrix: &Matrix<f32>) -> Vec<f64> {

@@ -24,9 +24,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::columns::Schema;
+use crate::columns::{Schema, Values};
 use crate::dataset::{Dataset, Notes};
-use crate::graph::{AttributeNames, Attributes, Graph, Names, NodeId, Texts};
+use crate::graph::{AttributeNames, Attributes, Graph, Names, NodeId, NodeTypes, Texts};
 use crate::load::error::{LoadError, PackedProblem, read_error};
 use crate::storage::write_atomically;
 use crate::storage::{Buffer, Map};
@@ -34,12 +34,11 @@ use crate::storage::{Buffer, Map};
 /// The first bytes of every packed file.
 pub(in crate::load) const MAGIC: [u8; 8] = *b"\x93CLGRAPH";
 
-/// The version that is written; all from 1 on are read.
-/// 2 has schemas with more kinds of columns.
-pub(in crate::load) const VERSION: u32 = 3;
+/// The version that is written and read.
+pub(in crate::load) const VERSION: u32 = 1;
 
 /// Sections in their order.
-const SECTIONS: [&str; 10] = [
+const SECTIONS: [&str; 12] = [
     "graph offsets",
     "graph neighbors",
     "attribute offsets",
@@ -50,6 +49,8 @@ const SECTIONS: [&str; 10] = [
     "attribute name offsets",
     "attribute names",
     "description",
+    "dense attributes",
+    "node types",
 ];
 
 const ALIGNMENT: usize = 64;
@@ -65,6 +66,8 @@ struct Description {
     name: String,
     /// The number of attribute columns.
     width: u32,
+    /// Those of the dense part, the last of them.
+    dense_width: u32,
     /// Whether nodes have names of their own.
     named: bool,
     notes: Notes,
@@ -91,6 +94,8 @@ pub fn write_packed(dataset: &Dataset, path: &Path) -> Result<(), LoadError> {
         cast_slice(attribute_names.offsets()),
         attribute_names.bytes(),
         description.as_bytes(),
+        cast_slice(dataset.attributes.dense()),
+        dataset.attributes.types().map_or(&[], |types| types.all()),
     ];
     write_atomically(path, |file| write_sections(file, &sections)).map_err(write_error)
 }
@@ -100,6 +105,7 @@ impl Description {
         let description = Description {
             name: dataset.name.clone(),
             width: u32::try_from(dataset.attributes.width()).map_err(io::Error::other)?,
+            dense_width: u32::try_from(dataset.attributes.dense_width()).map_err(io::Error::other)?,
             named: matches!(dataset.names, Names::Texts(_)),
             notes: dataset.notes.clone(),
             schema: dataset.schema.clone(),
@@ -161,13 +167,16 @@ fn open(map: Arc<Map>) -> Result<Dataset, PackedProblem> {
     if names.len() != graph.nodes() {
         return Err(disagree(5, names.len()));
     }
-    let fits = |schema: &Schema| schema.is_sound() && schema.attribute_names() == attributes.names().0;
+    let fits = |schema: &Schema| {
+        let widths = schema.is_sound() && schema.dense_width() == attributes.dense_width();
+        widths && schema.attribute_names() == attributes.names().0
+    };
     if !description.schema.as_ref().is_none_or(fits) {
         return Err(nonsense(9, "its schema gives other attributes than there are"));
     }
     let Description { name, notes, schema, .. } = description;
     let blocks = schema.as_ref().map(Schema::blocks).unwrap_or_default();
-    let types = schema.as_ref().and_then(|schema| schema.types(&attributes));
+    let types = sections.types(schema.as_ref())?;
     let attributes = attributes.with_blocks(blocks).and_then(|attributes| attributes.with_types(types));
     let attributes = attributes.map_err(|reason| nonsense(9, reason))?;
     Ok(Dataset { name, graph, attributes, names, schema, notes })
@@ -217,9 +226,24 @@ impl Sections {
 
     fn attributes(&self, description: &Description) -> Result<Attributes, PackedProblem> {
         let names = AttributeNames(self.texts(7)?.iter().map(str::to_owned).collect());
-        let width = description.width as usize;
-        Attributes::from_parts(width, self.array(2)?, self.array(3)?, self.array(4)?, names)
-            .map_err(|reason| nonsense(3, reason))
+        let (width, dense_width) = (description.width as usize, description.dense_width as usize);
+        let sparse_width =
+            width.checked_sub(dense_width).ok_or_else(|| nonsense(9, "a dense part that is too wide"))?;
+        let unnamed = AttributeNames::default();
+        let sparse = Attributes::from_parts(sparse_width, self.array(2)?, self.array(3)?, self.array(4)?, unnamed)
+            .map_err(|reason| nonsense(3, reason))?;
+        sparse.with_dense(dense_width, self.array(10)?, names).map_err(|reason| nonsense(10, reason))
+    }
+
+    /// The node types, where the schema has a column that tells them and there are not too many.
+    fn types(&self, schema: Option<&Schema>) -> Result<Option<Arc<NodeTypes>>, PackedProblem> {
+        let of: Buffer<u8> = self.array(11)?;
+        let Some((column, _)) = schema.and_then(Schema::type_column).filter(|_| !of.is_empty()) else {
+            return Ok(None);
+        };
+        let Values::Listed(names) = &column.values else { return Ok(None) };
+        let types = NodeTypes::new(names.clone(), of.to_vec());
+        types.map(Arc::new).map(Some).ok_or_else(|| nonsense(11, "a number that is no node type"))
     }
 
     /// Texts from a section of offsets and the one of bytes after it.
@@ -241,7 +265,7 @@ fn check_header(file: &[u8]) -> Result<Vec<u64>, PackedProblem> {
     let short = PackedProblem::Length { expected: HEADER as u64, found: file.len() as u64 };
     let mut header: [u8; HEADER] = file.get(..HEADER).and_then(|header| header.try_into().ok()).ok_or(short)?;
     let found = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
-    if !(1..=VERSION).contains(&found) {
+    if found != VERSION {
         return Err(PackedProblem::Version { found });
     }
     let checksum = words(&header[CHECKSUM])[0];

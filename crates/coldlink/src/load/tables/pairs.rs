@@ -23,12 +23,13 @@ pub fn load_pairs(path: &Path, new: &Names, seen: &Names) -> Result<Vec<(End, En
     let new = new.index();
     let mut pairs = Vec::new();
     while let Some((line, row)) = rows.next()? {
-        let source = new.find(&row[0]).map(End::New);
-        let target = seen.find(&row[1]).map(End::Seen).or_else(|| new.find(&row[1]).map(End::New));
+        let names = [row.cell(0).to_text(), row.cell(1).to_text()];
+        let source = new.find(&names[0]).map(End::New);
+        let target = seen.find(&names[1]).map(End::Seen).or_else(|| new.find(&names[1]).map(End::New));
         let pair = match (source, target) {
             (Some(source), Some(target)) => Ok((source, target)),
-            (None, _) => Err(LineProblem::NotNew { name: row[0].to_owned() }),
-            (_, None) => Err(LineProblem::NoSuchNode { name: row[1].to_owned() }),
+            (None, _) => Err(LineProblem::NotNew { name: names[0].to_string() }),
+            (_, None) => Err(LineProblem::NoSuchNode { name: names[1].to_string() }),
         };
         pairs.push(pair.map_err(|problem| rows.line_problem(line, problem))?);
     }
@@ -42,7 +43,8 @@ pub fn load_excluded(path: &Path, new: &Names, seen: &Names) -> Result<(Vec<Node
     let (first_new, new, seen) = (seen.len() as NodeId, new.index(), seen.index());
     let (mut numbers, mut unknown) = (Vec::new(), 0);
     while let Some((_, row)) = rows.next()? {
-        let found = [seen.find(&row[0]), new.find(&row[0]).map(|node| first_new + node)];
+        let name = row.cell(0).to_text();
+        let found = [seen.find(&name), new.find(&name).map(|node| first_new + node)];
         unknown += usize::from(found == [None, None]);
         numbers.extend(found.into_iter().flatten());
     }
