@@ -149,5 +149,5 @@ fn refuse_folder(path: &Path, hint: &str) -> anyhow::Result<()> {
 
 /// Rows without any attribute.
 pub fn empty_rows(attributes: &coldlink::graph::Attributes) -> usize {
-    attributes.offsets().windows(2).filter(|pair| pair[0] == pair[1]).count()
+    attributes.empty_rows()
 }

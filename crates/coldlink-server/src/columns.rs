@@ -74,7 +74,7 @@ fn describe(column: &coldlink::columns::Column) -> Option<Column> {
     };
     let (values, numbers): (&[String], _) = match &column.values {
         Values::Listed(values) => (values, None),
-        Values::Numbers(count) => (&[], Some(*count)),
+        Values::Numbers(count) | Values::Dense(count) => (&[], Some(*count)),
         _ => (&[], None),
     };
     // Single words of texts are no choice.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use coldlink::columns::{Mismatches, Schema};
 use coldlink::dataset::NewNodes;
 use coldlink::graph::{Attributes, Names};
-use coldlink::load::new_from_json_lines;
+use coldlink::load::{Objects, new_nodes};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder};
@@ -97,22 +97,13 @@ fn by_column(
         unknown.extend(object.into_iter().map(|(key, _)| key));
         rows.push(row);
     }
-    let mut new = load(schema, &rows)?;
+    let header = std::iter::once(schema.id.clone()).chain(columns.iter().map(|column| column.name.clone()));
+    let mut new = new_nodes(&Objects::with_header(header.collect(), rows)?, schema, false)?;
     if let Some((node, problem)) = &new.mismatches.first_unreadable {
         return Err(bad_node((*node as usize).saturating_sub(1), problem, "omit what is unknown"));
     }
     new.mismatches.missing_columns.clear();
     Ok((new, named, empty))
-}
-
-/// Rows that have every column of the schema.
-fn load(schema: &Schema, rows: &[Map<String, Value>]) -> Result<NewNodes, ApiError> {
-    let mut lines = Vec::new();
-    for row in rows {
-        serde_json::to_writer(&mut lines, row).map_err(|_| ApiError::internal())?;
-        lines.push(b'\n');
-    }
-    Ok(new_from_json_lines(lines, schema, false)?)
 }
 
 fn is_nothing(value: &Value) -> bool {

@@ -4,6 +4,7 @@
 //! column has that, and as nothing elsewhere. A cell that cannot be read as its column's kind counts as empty.
 
 use super::problem::CellProblem;
+use crate::graph::NodeTypes;
 
 /// What was not expected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct Mismatches {
     pub unreadable: usize,
     /// The first of them: its line, and what is wrong.
     pub first_unreadable: Option<(u64, String)>,
+    /// A column that tells more node types than can be told apart, and how many.
+    pub too_many_types: Option<(String, usize)>,
 }
 
 impl Mismatches {
@@ -45,6 +48,12 @@ impl Mismatches {
         if let Some((line, problem)) = &self.first_unreadable {
             let s = if self.unreadable == 1 { "" } else { "s" };
             notes.push(format!("read {} cell{s} as empty, first on line {line}: {problem}", self.unreadable));
+        }
+        if let Some((column, types)) = &self.too_many_types {
+            let most = NodeTypes::MOST;
+            notes.push(format!(
+                "column `{column}` has {types} node types, more than {most}: all nodes count as one type; use fewer types, or give the column the kind `categorical`"
+            ));
         }
         notes
     }

@@ -13,7 +13,10 @@ use std::path::Path;
 
 pub use error::{ArrayProblem, LineProblem, LoadError, PpiProblem, TableProblem};
 pub use formats::{NpzFile, is_npz, load_new_npz, open_packed, write_npy_f32, write_packed};
-pub use tables::{load_json_lines, load_names, load_new, load_pairs, load_tables, new_from_json_lines};
+pub use tables::{
+    Objects, Table, load_in_memory, load_json_lines, load_names, load_new, load_pairs, load_tables,
+    new_from_json_lines, new_nodes,
+};
 
 use crate::columns::Columns;
 use crate::dataset::{Dataset, Notes};

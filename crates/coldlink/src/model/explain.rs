@@ -49,7 +49,7 @@ impl Model {
         others: &[End],
     ) -> Vec<ScoreParts> {
         let features = Features::new(&self.prepared(&attributes.select(&[node])), self.config.scaling);
-        let entries = entries(&features);
+        let entries = features.row(0);
         let (most_similar, terms) = self.walked_terms(new, node, others);
         let mut terms = terms.map(Vec::into_iter);
         let parts = |&other: &End| {
@@ -193,17 +193,6 @@ impl Model {
         evidence.terms_of(&source, &targets, &mut terms);
         let weights = others.iter().map(|&other| memory.weights.of(self.class_with(other)));
         (largest(starts.into_iter(), NAMED), Some(terms.into_iter().zip(weights).collect()))
-    }
-}
-
-/// The entries of features that have one row.
-fn entries(features: &Features) -> Vec<(u32, f32)> {
-    match features {
-        Features::Sparse(rows) => rows.row(0).iter().map(|entry| (entry.index, entry.weight)).collect(),
-        Features::Dense(matrix) => {
-            let all = matrix.row(0).iter().enumerate().map(|(column, &value)| (column as u32, value));
-            all.filter(|entry| entry.1 != 0.0).collect()
-        }
     }
 }
 

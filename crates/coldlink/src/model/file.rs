@@ -27,7 +27,18 @@ struct About {
     types: Option<TypeNames>,
 }
 
-/// LinkedTypes of nodes without the nodes.
+impl About {
+    /// How many attributes the encoder sees that are not in the dense part.
+    fn words(&self, preparation: Option<&Preparation>) -> usize {
+        let dense = match (preparation, &self.schema) {
+            (Some(preparation), _) => preparation.dense_width(),
+            (None, schema) => schema.as_ref().map_or(0, Schema::dense_width),
+        };
+        self.summary.attributes.saturating_sub(dense)
+    }
+}
+
+/// Node types without the nodes.
 #[derive(Clone, Serialize, Deserialize)]
 struct TypeNames {
     names: Vec<String>,
@@ -64,6 +75,7 @@ impl Model {
         }
         let preparation = self.preparation.as_ref().map(Preparation::to_arrays);
         if let Some(arrays) = &preparation {
+            writer.list("preparation.dense", std::slice::from_ref(&arrays.dense));
             writer.list("preparation.columns", &arrays.columns);
             writer.list("preparation.numbers", &arrays.numbers);
             writer.list("preparation.ranked", &arrays.ranked);
@@ -98,8 +110,9 @@ impl Model {
         }
         let names = archive.names(nodes)?;
         let encoder = read_encoder(&archive, &about)?;
-        let memory = about.weights.clone().map(|weights| read_memory(&archive, &about, weights)).transpose()?;
         let preparation = read_preparation(&archive, &about)?;
+        let words = about.words(preparation.as_ref());
+        let memory = about.weights.clone().map(|weights| read_memory(&archive, &about, words, weights)).transpose()?;
         let types = about.types.clone().map(|kinds| read_types(&archive, nodes, kinds)).transpose()?;
         let About { config, summary, schema, .. } = about;
         let parts = Parts { config, summary, names, schema, preparation, types, embeddings, memory, encoder };
@@ -128,7 +141,10 @@ fn read_preparation(archive: &Container, about: &About) -> Result<Option<Prepara
             _ => Ok(None),
         };
     }
+    let dense: Buffer<u32> = archive.list("preparation.dense")?;
+    let [dense] = dense[..] else { return Err(archive.inconsistent("more than one dense part")) };
     let stored = StoredPreparation {
+        dense,
         columns: archive.list("preparation.columns")?.to_vec(),
         numbers: archive.list("preparation.numbers")?.to_vec(),
         ranked: archive.list("preparation.ranked")?.to_vec(),
@@ -141,13 +157,18 @@ fn read_preparation(archive: &Container, about: &About) -> Result<Option<Prepara
     read.map(Some).ok_or_else(|| archive.inconsistent("its preparation does not match its attributes"))
 }
 
-fn read_memory(archive: &Container, about: &About, weights: ScoreWeights) -> Result<Memory, FileError> {
+fn read_memory(
+    archive: &Container,
+    about: &About,
+    attributes: usize,
+    weights: ScoreWeights,
+) -> Result<Memory, FileError> {
     let graph = archive.links()?;
     let idf: Buffer<f32> = archive.list("words.idf")?;
     let sizes = (graph.nodes(), idf.len());
     let words = TfIdfRows::from_parts(idf, archive.list("words.offsets")?, archive.records("words.entries")?);
     let words = words.map_err(|problem| archive.inconsistent(problem))?;
-    if sizes != (about.summary.nodes, about.summary.attributes) || words.rows() != about.summary.nodes {
+    if sizes != (about.summary.nodes, attributes) || words.rows() != about.summary.nodes {
         return Err(archive.inconsistent("its links or tf-idf rows do not match its nodes"));
     }
     if !weights.are_sound() {

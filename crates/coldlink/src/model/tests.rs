@@ -1,10 +1,11 @@
 //! A model as a whole: its file, its links, its growth.
 
 use super::*;
-use crate::columns::Mismatches;
+use crate::columns::{Mismatches, Values};
 use crate::dataset::{Dataset, End, NewNodes, Notes};
 use crate::graph::{Attributes, NodeId};
 use crate::index::{Hit, Hnsw};
+use crate::load::{LoadOptions, load_json_lines, new_from_json_lines};
 use crate::pipeline::{Settings, Training};
 use crate::score::PairWeights;
 use crate::split::TrainView;
@@ -238,4 +239,93 @@ fn numbered_nodes_go_on_counting() {
     assert_eq!(larger.names, Names::Numbered(62));
     let larger = larger.add(&new_nodes(Names::from_texts(["x"]), &[vec![]])).unwrap();
     assert_eq!((larger.names.get(61), larger.names.get(62)), ("61".into(), "x".into()));
+}
+
+/// Sixty nodes with tags and a vector each; the last column is the vector.
+fn with_vectors() -> Dataset {
+    let (mut nodes, mut edges) = (String::new(), String::new());
+    for node in 0..60_u32 {
+        let vector: Vec<f32> = (0..9).map(|place| ((node * 7 + place * 13) % 17) as f32 / 4.0 - 2.0).collect();
+        nodes +=
+            &format!("{{\"id\":\"n{node}\",\"tags\":[\"a{}\",\"b{}\"],\"look\":{vector:?}}}\n", node % 7, node % 5);
+        edges += &format!("{{\"source\":\"n{node}\",\"target\":\"n{}\"}}\n", (node + 1) % 60);
+        edges += &format!("{{\"source\":\"n{node}\",\"target\":\"n{}\"}}\n", (node * 7 + 2) % 60);
+    }
+    load_json_lines(nodes.into(), edges.into(), &LoadOptions::default()).unwrap()
+}
+
+/// The same with the vectors among the sparse attributes, under the same numbers.
+fn in_sparse_form(dataset: &Dataset) -> Dataset {
+    // Zeros included: a list of numbers has them all.
+    let row = |node: NodeId| {
+        let (columns, values) = dataset.attributes.row(node);
+        let vector = (13..).zip(dataset.attributes.dense_row(node).iter().copied());
+        columns.iter().copied().zip(values.iter().copied()).chain(vector).collect()
+    };
+    let rows: Vec<Vec<(u32, f32)>> = (0..60).map(row).collect();
+    let attributes = Attributes::from_rows(dataset.attributes.width(), &rows).unwrap();
+    let attributes = attributes.with_blocks(dataset.attributes.blocks().to_vec()).unwrap();
+    let mut schema = dataset.schema.clone().unwrap();
+    schema.columns.last_mut().unwrap().values = Values::Numbers(9);
+    Dataset { attributes, schema: Some(schema), ..dataset.clone() }
+}
+
+#[test]
+fn a_dense_part_gives_the_model_that_sparse_vectors_give() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let dense = with_vectors();
+    assert_eq!((dense.attributes.sparse_width(), dense.attributes.dense_width()), (13, 9));
+    let new = b"{\"id\":\"new\",\"tags\":[\"a1\",\"b2\",\"c\"],\"look\":[0.5,1,1.5,-2,0,1,0.25,1,1]}\n".to_vec();
+    for setting in ["hidden=[]", "hidden=[7]"] {
+        let config = ["steps=20", "attribute_dropout=0", setting].into_iter();
+        let config = config.fold(Config::default(), |config, setting| config.set(setting).unwrap());
+        let [dense, sparse] = [dense.clone(), in_sparse_form(&dense)].map(|dataset| {
+            let model = Training::new(&dataset, &Settings::given(config.clone()), 1).run(&mut Silent).unwrap();
+            model.save(&path).unwrap();
+            let model = Model::open(&path).unwrap();
+            let new = new_from_json_lines(new.clone(), model.schema.as_ref().unwrap(), false).unwrap();
+            let found = model.best_links(&model.encode(&new.attributes), 0..1, Plan::best(3)).remove(0);
+            let encoded = model.encode(&new.attributes);
+            let explained = model.score_parts(&new.attributes, &encoded, 0, &[End::Known(found[0].node)]).remove(0);
+            (model, found, explained)
+        });
+        let close = |a: f32, b: f32| assert!((a - b).abs() < 1e-3, "{setting}: {a} {b}");
+        for node in 0..60 {
+            let both = dense.0.embeddings.attributes.row(node).iter().zip(sparse.0.embeddings.attributes.row(node));
+            both.for_each(|(&a, &b)| close(a, b));
+        }
+        dense.1.iter().zip(&sparse.1).for_each(|(a, b)| close(a.score, b.score));
+        assert!(dense.2.attributes.iter().any(|amount| dense.0.attribute_names()[amount.0 as usize] == "look[3]"));
+        let amount = |explained: &ScoreParts, of: u32| {
+            explained.attributes.iter().find(|amount| amount.0 == of).map(|amount| amount.1)
+        };
+        for (attribute, expected) in &sparse.2.attributes {
+            close(amount(&dense.2, *attribute).unwrap_or(0.0) as f32, *expected as f32);
+        }
+    }
+}
+
+#[test]
+fn a_model_of_vectors_alone_needs_no_words() {
+    let mut dataset = with_vectors();
+    let columns = toml::from_str("[columns]\ntags.kind = \"ignore\"\n").unwrap();
+    let names: Vec<String> = (0..60).map(|node| dataset.names.get(node).to_string()).collect();
+    let lines: String = (0..60)
+        .map(|node| {
+            format!(
+                "{{\"id\":\"{}\",\"tags\":1,\"look\":{:?}}}\n",
+                names[node],
+                dataset.attributes.dense_row(node as NodeId)
+            )
+        })
+        .collect();
+    let edges: String =
+        dataset.graph.iter_links().map(|(a, b)| format!("{{\"source\":\"n{a}\",\"target\":\"n{b}\"}}\n")).collect();
+    dataset = load_json_lines(lines.into(), edges.into(), &LoadOptions { columns, ..LoadOptions::default() }).unwrap();
+    assert_eq!(dataset.attributes.sparse_width(), 0);
+    let config = Config::default().set("steps=20").unwrap();
+    let model = Training::new(&dataset, &Settings::given(config), 1).run(&mut Silent).unwrap();
+    let newcomers = model.encode(&dataset.attributes.select(&[3]));
+    assert_eq!(model.best_links(&newcomers, 0..1, Plan::best(3))[0].len(), 3);
 }

@@ -47,6 +47,6 @@ mod tests {
     fn an_archive_names_the_feature_it_needs() {
         let error = NpzFile::open(Path::new("graph.npz")).err().unwrap();
         assert_eq!(error.to_string(), "`graph.npz` needs the feature `npz`, which this coldlink was built without");
-        assert_eq!(error.hint().unwrap(), "build coldlink with `--features npz`");
+        assert_eq!(error.hint().unwrap().to_string(), "build coldlink with the cargo feature `npz`");
     }
 }

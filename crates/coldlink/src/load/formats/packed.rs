@@ -4,19 +4,22 @@
 //! |---|---|
 //! | `links.offsets`, `links.neighbors` | the graph: where each node's neighbours start, and the neighbours |
 //! | `attributes.offsets`, `attributes.columns`, `attributes.values` | a sparse row of attributes for each node |
+//! | `attributes.dense` | a dense row of those that are parts of vectors |
+//! | `types` | the node type of each node, where there are several |
 //! | `names.offsets`, `names.bytes` | the names of nodes, unless they are their numbers |
 //! | `attributes.names.offsets`, `attributes.names.bytes` | the names of attributes, where no schema gives them |
 //! | `about` | the rest, as TOML: name, notes, schema |
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::columns::Schema;
+use crate::columns::{Schema, Values};
 use crate::dataset::{Dataset, Notes};
-use crate::graph::{AttributeNames, Attributes, Texts};
+use crate::graph::{AttributeNames, Attributes, NodeTypes, Texts};
 use crate::load::error::{LoadError, read_error};
-use crate::storage::{Container, ContainerWriter, FileError, FileFormat, FileProblem};
+use crate::storage::{Buffer, Container, ContainerWriter, FileError, FileFormat, FileProblem};
 
 const FORMAT: FileFormat = FileFormat::Graph;
 const VERSION: u32 = 1;
@@ -28,6 +31,8 @@ struct About {
     name: String,
     /// The number of attribute columns.
     width: u32,
+    /// Those of the dense part, the last of them.
+    dense_width: u32,
     notes: Notes,
     schema: Option<Schema>,
 }
@@ -39,6 +44,7 @@ pub fn write_packed(dataset: &Dataset, path: &Path) -> Result<(), LoadError> {
     let about = About {
         name: dataset.name.clone(),
         width: u32::try_from(attributes.width()).map_err(|error| failed(std::io::Error::other(error)))?,
+        dense_width: u32::try_from(attributes.dense_width()).map_err(|error| failed(std::io::Error::other(error)))?,
         notes: dataset.notes.clone(),
         schema: dataset.schema.clone(),
     };
@@ -49,6 +55,10 @@ pub fn write_packed(dataset: &Dataset, path: &Path) -> Result<(), LoadError> {
     writer.list("attributes.offsets", attributes.offsets());
     writer.list("attributes.columns", attributes.columns());
     writer.list("attributes.values", attributes.values());
+    writer.list("attributes.dense", attributes.dense());
+    if let Some(types) = attributes.types() {
+        writer.list("types", types.all());
+    }
     writer.names(&dataset.names);
     if dataset.schema.is_none() {
         writer.texts(ATTRIBUTE_NAMES, &attribute_names);
@@ -66,10 +76,12 @@ pub fn open_packed(path: &Path) -> Result<Dataset, LoadError> {
 }
 
 fn read(container: &Container) -> Result<Dataset, FileError> {
-    let About { name, width, notes, schema } =
+    let About { name, width, dense_width, notes, schema } =
         toml::from_str(&container.about).map_err(|error| container.inconsistent(error.to_string()))?;
-    let (graph, attributes) =
-        rayon::join(|| container.links(), || read_attributes(container, width as usize, schema.as_ref()));
+    let (graph, attributes) = rayon::join(
+        || container.links(),
+        || read_attributes(container, [width, dense_width].map(|width| width as usize), schema.as_ref()),
+    );
     let (graph, attributes) = (graph?, attributes?);
     if attributes.rows() != graph.nodes() {
         let (rows, nodes) = (attributes.rows(), graph.nodes());
@@ -79,7 +91,11 @@ fn read(container: &Container) -> Result<Dataset, FileError> {
     Ok(Dataset { name, graph, attributes, names, schema, notes })
 }
 
-fn read_attributes(container: &Container, width: usize, schema: Option<&Schema>) -> Result<Attributes, FileError> {
+fn read_attributes(
+    container: &Container,
+    [width, dense_width]: [usize; 2],
+    schema: Option<&Schema>,
+) -> Result<Attributes, FileError> {
     let inconsistent = |reason: &str| container.inconsistent(format!("attributes: {reason}"));
     let names = match schema {
         Some(schema) if !schema.is_sound() => return Err(inconsistent("a schema that makes no sense")),
@@ -89,15 +105,33 @@ fn read_attributes(container: &Container, width: usize, schema: Option<&Schema>)
     if schema.is_some() && names.len() != width {
         return Err(inconsistent(&format!("{width} columns, but the schema gives {}", names.len())));
     }
+    let sparse_width = width.checked_sub(dense_width).ok_or_else(|| inconsistent("the dense part is too wide"))?;
     let attributes = Attributes::from_parts(
-        width,
+        sparse_width,
         container.list("attributes.offsets")?,
         container.list("attributes.columns")?,
         container.list("attributes.values")?,
-        AttributeNames(names),
-    )
-    .map_err(inconsistent)?;
+        AttributeNames::default(),
+    );
+    let dense = container.list("attributes.dense")?;
+    let attributes = attributes.and_then(|sparse| sparse.with_dense(dense_width, dense, AttributeNames(names)));
+    let attributes = attributes.map_err(inconsistent)?;
     let Some(schema) = schema else { return Ok(attributes) };
-    let types = schema.types(&attributes);
+    if schema.dense_width() != dense_width {
+        return Err(inconsistent(&format!(
+            "{dense_width} dense columns, but the schema gives {}",
+            schema.dense_width()
+        )));
+    }
+    let types = read_types(container, schema)?;
     attributes.with_blocks(schema.blocks()).and_then(|attributes| attributes.with_types(types)).map_err(inconsistent)
+}
+
+/// The node types, where the schema has a column that tells them and there are not too many.
+fn read_types(container: &Container, schema: &Schema) -> Result<Option<Arc<NodeTypes>>, FileError> {
+    let Some((column, _)) = schema.type_column().filter(|_| container.has("types")) else { return Ok(None) };
+    let Values::Listed(names) = &column.values else { return Ok(None) };
+    let of: Buffer<u8> = container.list("types")?;
+    let types = NodeTypes::new(names.clone(), of.to_vec());
+    types.map(|types| Some(Arc::new(types))).ok_or_else(|| container.inconsistent("a number that is no node type"))
 }

@@ -19,13 +19,13 @@ pub fn load_pairs(path: &Path) -> Result<Vec<(u64, PairQuery)>, LoadError> {
     let known = (columns == 3).then(|| rows.find("known")).transpose()?;
     let mut pairs = Vec::new();
     while let Some((line, row)) = rows.next()? {
-        let known = match known.map(|place| &row[place]) {
+        let known = match known.map(|place| row.cell(place).to_text()).as_deref() {
             None | Some("") => Ok(None),
             Some(cell) if cell.eq_ignore_ascii_case("true") => Ok(Some(true)),
             Some(cell) if cell.eq_ignore_ascii_case("false") => Ok(Some(false)),
             Some(cell) => Err(LineProblem::NotABoolean { column: "known".into(), cell: cell.to_owned() }),
         };
-        let (source, target) = (row[source].to_owned(), row[target].to_owned());
+        let [source, target] = [source, target].map(|place| row.cell(place).to_text().into_owned());
         let pair = known.map(|known| (line, PairQuery { source, target, known }));
         pairs.push(pair.map_err(|problem| rows.line_problem(line, problem))?);
     }
@@ -37,7 +37,7 @@ pub fn load_names(path: &Path) -> Result<Vec<String>, LoadError> {
     let mut rows = Rows::open(path)?;
     let mut names = Vec::new();
     while let Some((_, row)) = rows.next()? {
-        names.push(row[0].to_owned());
+        names.push(row.cell(0).to_text().into_owned());
     }
     Ok(names)
 }
@@ -71,7 +71,7 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         };
         check("source\nn1\n", "a table of pairs needs two columns");
-        check("source,target,weight\nn1,p1,1\n", "there is no column `known`");
+        check("source,target,weight\nn1,p1,1\n", "column `known` is missing");
         check("source,target,known\nn1,p1,maybe\n", "line 2: column `known` takes true or false, got `maybe`");
     }
 }
