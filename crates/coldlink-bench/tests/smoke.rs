@@ -11,7 +11,7 @@ fn write_graph(folder: &Path) {
     let world = World {
         nodes: 240,
         topics: 4,
-        links_within: 0.9,
+        links_within: 0.95,
         vocabulary: 48,
         words_of_topic: 12,
         words_per_node: 8,

@@ -156,7 +156,7 @@ fn new_nodes_that_do_not_fit_the_model_are_refused() {
     let lenient = folder.run("predict papers.model --new wrong.csv -o links.csv");
     assert_eq!(lenient.code, 0);
     assert!(lenient.err.contains("read 1 cell as empty, first on line 2: column `old`"), "{}", lenient.err);
-    folder.write("pairs.csv", "new,seen\nfresh,p1\nfresh,p999\n");
+    folder.write("pairs.csv", "source,target\nfresh,p1\nfresh,p999\n");
     let line = "predict papers.model --new new.csv --pairs pairs.csv -q -o out.csv";
     check(&folder, line, &["`pairs.csv` line 3: there is no node `p999`", "hint: "]);
 }

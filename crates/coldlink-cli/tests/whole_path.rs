@@ -60,7 +60,7 @@ fn a_model_finds_links_of_new_nodes_within_their_topic() {
     assert_eq!(found.code, 0, "{}", found.err);
     assert!(found.err.contains("note: 1 value is unknown to the model"), "`cheese` is unknown: {}", found.err);
     let rows = lines(&found.out);
-    assert_eq!((rows.len(), rows[0]), (7, "new,rank,seen,score,probability"));
+    assert_eq!((rows.len(), rows[0]), (7, "source,rank,target,score,probability"));
     for (row, topic) in rows[1..].iter().zip([1, 1, 1, 2, 2, 2]) {
         let paper: usize = row.split(',').nth(2).unwrap()[1..].parse().unwrap();
         assert_eq!(paper % 3, topic, "{row}");
@@ -71,27 +71,28 @@ fn a_model_finds_links_of_new_nodes_within_their_topic() {
         let value: Value = serde_json::from_str(line).unwrap();
         let text = |key: &str| value[key].as_str().map_or_else(|| value[key].to_string(), str::to_owned);
         let parts: Vec<&str> = row.split(',').collect();
-        assert_eq!([text("new"), text("rank"), text("seen")], parts[..3]);
+        assert_eq!([text("source"), text("rank"), text("target")], parts[..3]);
     }
     let explained = folder.check("predict papers.model --new new.csv --top 3 --explain --format jsonl");
     for line in explained.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()) {
-        let because = &line["because"];
-        let parts = ["other_attributes", "similar", "popular", "rest"].map(|part| because[part].as_f64().unwrap());
-        let named = because["attributes"].as_array().unwrap().iter().map(|part| part["adds"].as_f64().unwrap());
+        let explanation = &line["explanation"];
+        let parts = ["other_attributes", "similar_nodes", "popularity", "baseline"];
+        let parts = parts.map(|part| explanation[part].as_f64().unwrap());
+        let named = explanation["attributes"].as_array().unwrap().iter().map(|part| part["adds"].as_f64().unwrap());
         let sum: f64 = named.chain(parts).sum();
         assert!((sum - line["score"].as_f64().unwrap()).abs() < 1e-4, "{line}");
     }
     let first = rows[1].split(',').nth(2).unwrap();
     folder.write("old.csv", format!("name\n{first}\nnobody\n"));
     let without = folder.run("predict papers.model --new new.csv --top 100 --exclude old.csv --format csv");
-    assert!(without.err.contains("note: 1 name of `--exclude` not found"), "{}", without.err);
+    assert!(without.err.contains("note: 1 excluded name belongs to no node"), "{}", without.err);
     assert!(!without.out.contains(&format!(",{first},")), "{}", without.out);
     let mixed = folder.check("predict papers.model --new new.csv --top 1000 --among both --format csv");
-    assert!(mixed.starts_with("new,rank,other,is,score"), "{mixed}");
-    let of_new: Vec<&str> = mixed.lines().filter(|line| line.contains(",new,")).collect();
+    assert!(mixed.starts_with("source,rank,target,known,score"), "{mixed}");
+    let of_new: Vec<&str> = mixed.lines().filter(|line| line.contains(",false,")).collect();
     assert_eq!(of_new.len(), 2, "each of two new nodes finds the other: {of_new:?}");
     let csv = folder.check("predict papers.model --new new.csv --top 1 --explain --format csv");
-    assert!(csv.lines().next().unwrap().ends_with(",because"), "{csv}");
+    assert!(csv.lines().next().unwrap().ends_with(",explanation"), "{csv}");
     let table = folder.check("predict papers.model --new new.csv --top 1 --format table");
     assert!(table.starts_with("fresh\n p"), "{table}");
 
@@ -106,7 +107,7 @@ fn pairs_score_as_the_ranking_does() {
     let folder = Folder::new();
     assert_eq!(folder.train("papers.model", "").code, 0);
     let ranked = folder.check("predict papers.model --new new.csv --top 4 -q");
-    let mut asked = "new,seen\n".to_owned();
+    let mut asked = "source,target\n".to_owned();
     for row in lines(&ranked)[1..].iter() {
         let parts: Vec<&str> = row.split(',').collect();
         asked.push_str(&format!("{},{}\n", parts[0], parts[2]));

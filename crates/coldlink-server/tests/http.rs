@@ -297,7 +297,7 @@ async fn what_is_wrong_has_a_code_a_message_and_a_hint() {
 #[tokio::test]
 async fn a_hint_offers_only_what_a_request_can_do() {
     let service = service();
-    let no_types = service.post("/v1/links", json!({"nodes": [soup()], "candidates": "item"})).await;
+    let no_types = service.post("/v1/links", json!({"nodes": [soup()], "type": "item"})).await;
     assert_eq!((no_types.status, no_types.code().as_str()), (StatusCode::NOT_FOUND, "unknown_value"));
     assert_eq!(no_types.json()["error"]["hint"], "ask without a node type");
     let nested = service.post("/v1/links", json!({"nodes": [{"words": [["soup"]]}]})).await;
