@@ -43,12 +43,13 @@ fn rows(name: &str) -> Result<String> {
     Ok(summary.lines().filter(|line| line.starts_with('|')).map(|line| format!("{line}\n")).collect())
 }
 
-/// What the demo prints, up to the first of the new papers: enough for a first screen.
+/// The best of what the demo prints: how good it is, and the first links of the first new paper.
 fn demo() -> Result<String> {
     let path = newest("-core")?.join("demo.txt");
     let demo = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    let shown = demo.split_once("\nnew-2").map_or(demo.as_str(), |(shown, _)| shown);
-    Ok(format!("```text\n{}\n…\n```\n", shown.trim_end()))
+    let lines = |from: &str, count: usize| demo.lines().skip_while(move |line| !line.starts_with(from)).take(count);
+    let shown: Vec<&str> = lines(" method", 6).chain([""]).chain(lines("new-1", 6)).collect();
+    Ok(format!("```text\n{}\n…\n```\n", shown.join("\n")))
 }
 
 /// A measurement's command and what it printed.
