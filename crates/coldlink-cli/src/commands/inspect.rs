@@ -106,7 +106,7 @@ struct Column {
     name: String,
     kind: &'static str,
     attributes: usize,
-    /// The kinds of nodes that have it, where not all do.
+    /// The node types that have it, if not all do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     of: Vec<String>,
 }
@@ -209,7 +209,7 @@ const SCHEMA_HEAD: &str = "\
 #   text          the `vocabulary` most frequent words; stop_words = none | english; weights = tf-idf | binary
 #   date-time     its age, and its place in the year, the week and the day
 #   vector        a list of numbers, as a text embedding made elsewhere
-#   type          what kind of node this is: links are sought among nodes of the kinds that are linked
+#   type          the node type: links are found among nodes of types that are linked
 #   ignore
 # Which columns of the edge table are which, where they are not called source and target or the like:
 #   [edges]

@@ -35,8 +35,8 @@ pub struct Plan<'a> {
     pub among: Among,
     /// Nodes that are passed over, in rising order; new ones are numbered after those of the graph.
     pub excluded: &'a [NodeId],
-    /// The kind of node that is wanted; without it, kinds that are linked with the new node's. Without effect where all nodes are of
-    /// one kind.
+    /// The node type that is wanted; without it, types that are linked with the new node's. Without effect where all nodes are of
+    /// one type.
     pub node_type: Option<usize>,
     /// From 1, as scored, down to 0, where a node's many links are no argument for it. Without effect on a score by λ.
     pub popularity: f32,

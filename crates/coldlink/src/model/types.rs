@@ -86,7 +86,7 @@ impl LinkedTypes {
 }
 
 impl Model {
-    /// The number of a kind of nodes.
+    /// The number of a node type.
     pub fn node_type(&self, name: &str) -> Result<usize, FilterError> {
         let kinds = self.types.as_ref().ok_or(FilterError::NoTypes)?;
         let names = &kinds.types.names;

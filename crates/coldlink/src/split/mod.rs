@@ -144,7 +144,7 @@ struct Contents {
     full: Graph,
 }
 
-/// All links, with the kinds of nodes where there are several.
+/// All links, with the node types where there are several.
 #[derive(Clone, Copy)]
 struct Whole<'a> {
     graph: &'a Graph,
