@@ -3,19 +3,19 @@
 //! A target is a file in `bin/`. Its first byte chooses among the forms of a format, the others are the file. A finding is a panic, an
 //! input that takes long, memory for a length that was not read, or a broken promise that the target names.
 
+mod checksum;
 mod memory;
 mod model;
 mod npz;
-mod packed;
 mod panics;
 mod samples;
 mod split;
 mod walk;
 
+pub use checksum::{claim, matched, matched_graph};
 pub use memory::check_memory;
-pub use model::{Saved, graph, matched, trained, use_model};
+pub use model::{Saved, graph, trained, use_model};
 pub use npz::{archive, arrays, npy};
-pub use packed::{claim, seal};
 pub use panics::{guard, silence};
 pub use samples::{
     COLUMNS, EDGE_LINES, EDGES, NEW_LINES, NODE_LINES, NODES, PARQUET, PPI_GRAPH, STORED_ARCHIVE, dataset, ppi_arrays,

@@ -9,8 +9,7 @@ use coldlink::graph::Attributes;
 use coldlink::dataset::{Dataset, End};
 use coldlink::index::{Effort, LinkIndex};
 use coldlink::load::{LoadOptions, load_json_lines, new_from_json_lines};
-use coldlink::model::{Among, Model, Wish};
-use coldlink::storage::{FileError, FileProblem};
+use coldlink::model::{Among, Model, Plan};
 use coldlink::pipeline::{Settings, Training};
 use coldlink::train::Silent;
 
@@ -48,7 +47,7 @@ pub fn graph() -> Dataset {
 pub fn trained() -> Model {
     let dataset = graph();
     let settings = ["steps=5", "width=4", "hidden=[4]", "bias=true"];
-    let config = settings.iter().fold(Config::default(), |config, setting| config.set(setting).expect("a setting"));
+    let config = Config::default().set_all(settings).expect("settings");
     Training::new(&dataset, &Settings::given(config), 1).run(&mut Silent).expect("a model")
 }
 
@@ -76,31 +75,6 @@ impl Saved {
     }
 }
 
-/// Opens a file; where only the checksum does not match, it is made to, so that what comes after it is met as well.
-pub fn matched<T>(path: &PathBuf, open: impl Fn() -> Result<T, FileError>) -> Result<T, FileError> {
-    match open() {
-        Err(FileError { problem: FileProblem::Checksum { found, stored }, .. }) => {
-            let bytes = renamed(fs::read(path).expect("just written"), &hex(stored), &hex(found));
-            let _ = fs::remove_file(path);
-            fs::write(path, bytes).expect("the folder can be written");
-            open()
-        }
-        opened => opened,
-    }
-}
-
-fn hex(checksum: u64) -> String {
-    format!("{checksum:016x}")
-}
-
-/// The bytes with one text put in place of another of the same length.
-fn renamed(mut bytes: Vec<u8>, from: &str, to: &str) -> Vec<u8> {
-    if let Some(place) = bytes.windows(from.len()).position(|window| window == from.as_bytes()) {
-        bytes[place..place + to.len()].copy_from_slice(to.as_bytes());
-    }
-    bytes
-}
-
 /// A new node in the columns of [`trained`].
 const NEW: &str = "{\"id\":\"new\",\"node_type\":\"item\",\"price\":3,\"x\":2,\"words\":[\"a1\",\"c\"],\"title\":\"item of the 2 kind\"}\n";
 
@@ -126,14 +100,14 @@ pub fn use_model(model: &Model) {
 }
 
 fn ask(model: &Model, new: &Attributes) {
-    let newcomers = model.meet(new);
+    let newcomers = model.encode(new);
     let (nodes, rows) = (model.embeddings.nodes() as u32, 0..new.rows());
     // For one link the index is used, for more every node is scored: there are few.
-    for wish in [Wish::best(1), Wish { among: Among::Both, popularity: 0.5, ..Wish::best(5) }] {
-        for (row, hits) in model.best_links(&newcomers, rows.clone(), wish).iter().enumerate() {
+    for plan in [Plan::best(1), Plan { among: Among::Both, popularity: 0.5, ..Plan::best(5) }] {
+        for (row, hits) in model.best_links(&newcomers, rows.clone(), plan).iter().enumerate() {
             for hit in hits {
-                let other = if hit.node < nodes { End::Seen(hit.node) } else { End::New(hit.node - nodes) };
-                black_box(model.explain(new, &newcomers, row as u32, other));
+                let other = if hit.node < nodes { End::Known(hit.node) } else { End::New(hit.node - nodes) };
+                black_box(model.score_parts(new, &newcomers, row as u32, &[other]));
                 black_box(model.probability(hit.score, model.base_rate()));
             }
         }

@@ -16,6 +16,7 @@ pub fn walk_loaded(loaded: &Result<Dataset, LoadError>) {
             assert_eq!(dataset.graph.iter_links().count(), dataset.graph.links());
             assert_eq!(dataset.names.len(), dataset.graph.nodes());
             assert_eq!(dataset.attributes.rows(), dataset.graph.nodes());
+            assert!(dataset.attributes.types().is_none_or(|types| types.all().len() == dataset.graph.nodes()));
         }
         Err(error) => told(error),
     }
@@ -40,6 +41,7 @@ pub fn same_as_new(dataset: &Dataset, nodes: &Path) {
     for node in 0..dataset.attributes.rows() as u32 {
         let (once, again) = (dataset.attributes.row(node), new.attributes.row(node));
         assert_eq!(once.0, again.0, "attributes of row {node}");
+        assert_eq!(dataset.attributes.dense_row(node), new.attributes.dense_row(node), "vectors of row {node}");
         let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-4 * a.abs().max(1.0);
         assert!(once.1.iter().zip(again.1).all(close), "row {node}: {:?} and {:?}", once.1, again.1);
     }
@@ -51,8 +53,8 @@ pub fn walk(names: &Names, attributes: &Attributes) {
     for node in 0..names.len() as u32 {
         assert!(index.find(&names.get(node)).is_some());
         let (columns, values) = attributes.row(node);
-        assert!(columns.iter().all(|&column| (column as usize) < attributes.width()));
-        assert!(values.iter().all(|value| value.is_finite()));
+        assert!(columns.iter().all(|&column| (column as usize) < attributes.sparse_width()));
+        assert!(values.iter().chain(attributes.dense_row(node)).all(|value| value.is_finite()));
     }
 }
 

@@ -1,21 +1,21 @@
 """Links for nodes that a graph has never seen, from their attributes alone.
 
 A paper just written or a user who just signed up has no links yet, but a row of attributes. `Model` learns from the
-graph you have and ranks the likeliest links of such rows:
+graph you have and ranks the most likely links of such rows:
 
 >>> import coldlink
 >>> graph = coldlink.Graph.from_pandas(papers, citations)
 >>> model = coldlink.Model(preset="default", steps=300).fit(graph, progress=False)
 >>> links = model.recommend([{"id": "tomorrow", "words": "honey|pollen"}], k=3)
 >>> list(links.columns)
-['new', 'rank', 'seen', 'score', 'probability']
+['source', 'rank', 'target', 'known', 'score', 'probability']
 
 Model files and numbers are those of the command line `coldlink`, bit for bit.
 """
 
 from importlib.metadata import version
 
-from coldlink.errors import ConfigError, Error, LoadError, ModelFileError, NotFittedError
+from coldlink.errors import ConfigError, Error, LoadError, LoadWarning, ModelFileError, NotFittedError
 from coldlink.explanation import Explanation
 from coldlink.graph import Graph, read
 from coldlink.model import Model, load
@@ -28,6 +28,7 @@ __all__ = [
     "Explanation",
     "Graph",
     "LoadError",
+    "LoadWarning",
     "Model",
     "ModelFileError",
     "NotFittedError",

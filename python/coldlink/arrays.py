@@ -26,12 +26,12 @@ def matrix(x: Any) -> Any:
     dense = np.asarray(x)
     if dense.dtype.kind not in "fiub":
         raise LoadError(
-            f"`x` holds `{dense.dtype}`, where numbers are expected",
-            hint="turn texts into numbers first, or give a table to `Graph.from_pandas`",
+            f"`x` holds `{dense.dtype}`, expected numbers",
+            hint="encode text as numbers first, or pass a table to `Graph.from_pandas`",
         )
     if dense.ndim != 2:
         raise LoadError(
-            f"`x` has {dense.ndim} dimensions, where 2 are expected",
+            f"`x` has {dense.ndim} dimensions, expected 2",
             hint="give a row for each node: `x.reshape(1, -1)`",
         )
     if dense.dtype in (np.float32, np.float64):
@@ -45,7 +45,7 @@ def ends(edges: Any) -> tuple[Any, Any]:
         entries = edges.tocoo()
         if entries.shape[0] != entries.shape[1]:
             raise LoadError(
-                f"the matrix of links has shape {entries.shape}", hint="it has a row and a column for each node"
+                f"the matrix of links has shape {entries.shape}", hint="give it a row and a column for each node"
             )
         kept = entries.data != 0
         if kept.all():
@@ -56,10 +56,10 @@ def ends(edges: Any) -> tuple[Any, Any]:
         pairs = pairs.reshape(0, 2).astype(np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         hint = "give `edges.T`" if pairs.ndim == 2 and pairs.shape[0] == 2 else "give a row for each link"
-        raise LoadError(f"`edges` has shape {pairs.shape}, where two columns are expected", hint=hint)
+        raise LoadError(f"`edges` has shape {pairs.shape}, expected two columns", hint=hint)
     if pairs.dtype.kind not in "iu":
         raise LoadError(
-            f"`edges` holds `{pairs.dtype}`, where numbers of nodes are expected",
+            f"`edges` holds `{pairs.dtype}`, expected integers",
             hint="nodes are numbered from 0; `Graph.from_pandas` takes names",
         )
     if pairs.dtype not in (np.int32, np.int64):

@@ -1,4 +1,4 @@
-"""What coldlink raises: what is wrong, where, and what to do about it."""
+"""What coldlink raises, with what to do about it, and the warning it gives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Error(Exception):
     ...     coldlink.read("nowhere")
     ... except coldlink.Error as error:
     ...     print(type(error).__name__, error.message, error.path, sep=", ")
-    LoadError, there is no `nowhere`, nowhere
+    LoadError, `nowhere` does not exist, nowhere
     """
 
     message: str
@@ -41,7 +41,7 @@ class LoadError(Error, ValueError):
     >>> coldlink.Graph.from_arrays([[0, 5]], [[1.0], [2.0]])
     Traceback (most recent call last):
     ...
-    coldlink.errors.LoadError: row 0 of `edges` has node 5, where there are 2 nodes
+    coldlink.errors.LoadError: row 0 of `edges` has node 5, but there are 2 nodes
     hint: nodes are numbered from 0, in the order of the rows of attributes
     """
 
@@ -64,7 +64,21 @@ class ModelFileError(Error):
     Traceback (most recent call last):
     ...
     coldlink.errors.ModelFileError: cannot open `no.model`: No such file or directory (os error 2)
-    hint: check the path; `coldlink train GRAPH -o MODEL` makes a model
+    hint: check the path, or make a model with `Model.fit`
+    """
+
+
+class LoadWarning(UserWarning):
+    """What you should know about input that was accepted: one warning per call, with all notes.
+
+    `Graph.notes` holds those of a graph. `warnings.simplefilter("ignore", coldlink.LoadWarning)` silences them.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     looped = coldlink.Graph.from_arrays([[0, 1], [1, 1], [1, 0]], [[1.0], [2.0]])
+    >>> print(caught[0].category.__name__, caught[0].message, sep=": ")
+    LoadWarning: dropped 1 self-loop
     """
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from coldlink import _coldlink, arrays, pickled, tables
 from coldlink.errors import ConfigError, LoadError
+from coldlink.notices import notice
 
 if TYPE_CHECKING:
     import pandas
@@ -39,20 +40,20 @@ def read(
 
     `path` is a folder with `nodes.csv` and `edges.csv` (or `.tsv`, `.jsonl`, packed or not), an `.npz` file in the
     SparseGraph layout, a folder in GraphSAGE's PPI layout, or a packed file. `strict_input` refuses links with
-    directions or weights, and cells that cannot be read, instead of dropping these; `unknown_nodes="drop"` leaves
-    out links of nodes that have no row. `columns` says what columns of the node table are, where that is not to be
-    found out: `{"price": "numeric", "title": {"kind": "text", "rare": 3}}`. `source` and `target` are the columns of
-    the links' ends, where they are not called so.
+    directions or weights, and cells that cannot be read, instead of dropping these; `unknown_nodes="drop"` leaves out
+    links of nodes that have no row. A `LoadWarning` says what was left out. `columns` says what columns of the node
+    table are, where that is not to be found out: `{"price": "numeric", "title": {"kind": "text", "rare": 3}}`.
+    `source` and `target` are the columns of the links' ends, where they are not called so.
 
     >>> coldlink.read(folder)
     Graph('papers', nodes=150, links=450, attributes=13)
     """
     if (source is None) != (target is None):
         raise ConfigError(
-            "one of `source` and `target` is missing", hint="name both columns of the links' ends, or none"
+            "one of `source` and `target` is missing", hint="give both, or neither"
         )
     said = _kinds(columns, None, None if source is None else {"source": source, "target": target})
-    return Graph(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, said, None))
+    return Graph._loaded(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, said, None))
 
 
 class Graph:
@@ -69,6 +70,12 @@ class Graph:
         self._inner = inner
 
     @classmethod
+    def _loaded(cls, inner: _coldlink.Graph) -> Graph:
+        graph = cls(inner)
+        notice(graph.notes)
+        return graph
+
+    @classmethod
     def from_arrays(cls, edges: Any, x: Any, *, names: Iterable[Any] | None = None, name: str = "graph") -> Graph:
         """A graph from numpy arrays or scipy matrices.
 
@@ -83,7 +90,7 @@ class Graph:
         """
         sources, targets = arrays.ends(edges)
         texts = None if names is None else tables.texts_of(names)
-        return cls(_coldlink.Graph.from_arrays(sources, targets, arrays.matrix(x), texts, name))
+        return cls._loaded(_coldlink.Graph.from_arrays(sources, targets, arrays.matrix(x), texts, name))
 
     @classmethod
     def from_pandas(
@@ -114,7 +121,7 @@ class Graph:
         """
         rows = tables.frame_lines(_with_id_first(nodes, id))
         links = tables.frame_lines(_ends_of(edges, source, target))
-        return cls(_coldlink.Graph.from_lines(rows, links, unknown_nodes, _kinds(columns, id), name))
+        return cls._loaded(_coldlink.Graph.from_lines(rows, links, unknown_nodes, _kinds(columns, id), name))
 
     @classmethod
     def from_networkx(cls, graph: Any, *, x: str | None = None, name: str | None = None) -> Graph:
@@ -134,7 +141,7 @@ class Graph:
         if x is None:
             lines = tables.record_lines(_record(node, data) for node, data in graph.nodes(data=True))
             links = tables.record_lines({"source": str(a), "target": str(b)} for a, b in graph.edges())
-            return cls(_coldlink.Graph.from_lines(lines, links, "refuse", None, name))
+            return cls._loaded(_coldlink.Graph.from_lines(lines, links, "refuse", None, name))
         missing = next((node for node, data in graph.nodes(data=True) if x not in data), None)
         if missing is not None:
             raise LoadError(f"node `{missing}` has no `{x}`", hint="give each node a vector of the same length")
@@ -156,7 +163,7 @@ class Graph:
         x, edge_index = data.x, data.edge_index
         if x is None or edge_index is None:
             raise LoadError(
-                "this has no `x` or no `edge_index`", hint="give a graph whose nodes have attributes in `x`"
+                "the graph has no `x` or no `edge_index`", hint="give a graph whose nodes have attributes in `x`"
             )
         return cls.from_arrays(_array(edge_index).T, _tensor_matrix(x), names=names, name=name)
 
@@ -205,6 +212,15 @@ class Graph:
         """
         names: list[tables.Name] = tables.names_array(self._inner.names(), self.nodes).tolist()
         return names
+
+    @property
+    def notes(self) -> list[str]:
+        """What loading left out and what else you should know about the graph; `LoadWarning` says the same.
+
+        >>> coldlink.Graph.from_arrays([[0, 1], [0, 1], [1, 2], [2, 1]], np.eye(3)).notes
+        ['dropped 1 repeated link', 'links have a direction, which coldlink drops']
+        """
+        return self._inner.notes
 
     @property
     def attribute_names(self) -> list[str]:
@@ -260,12 +276,12 @@ def _with_id_first(nodes: pandas.DataFrame, id: str | None) -> pandas.DataFrame:
     if id is None:
         id = next((column for name in NAME_COLUMNS for column in known if column.lower() == name), columns[0])
     if id not in columns:
-        raise LoadError(f"there is no column `{id}`", hint=f"there are `{'`, `'.join(columns)}`")
+        raise LoadError(f"column `{id}` is missing", hint=f"columns are `{'`, `'.join(columns)}`")
     rivals = [column for column in known if column != id]
     if id.lower() not in NAME_COLUMNS and rivals or id.lower() == "name" and len(rivals) > 0:
         raise LoadError(
             f"nodes are named by `{id}`, but there is a column `{rivals[0]}` too",
-            hint=f"call it by another name: `nodes.rename(columns={{{rivals[0]!r}: 'title'}})`",
+            hint=f"rename it: `nodes.rename(columns={{{rivals[0]!r}: 'title'}})`",
         )
     ordered: pandas.DataFrame = nodes[[id, *(column for column in nodes.columns if column != id)]].copy(deep=False)
     ordered[id] = tables.whole_ids(ordered[id])
@@ -277,7 +293,7 @@ def _ends_of(edges: pandas.DataFrame, source: str | None, target: str | None) ->
     if source is not None or target is not None:
         for end in (source, target):
             if end not in edges.columns:
-                raise LoadError(f"there is no column `{end}`", hint="give both `source` and `target`")
+                raise LoadError(f"column `{end}` is missing", hint="give both `source` and `target`")
         weights = [column for column in edges.columns if str(column).lower() in WEIGHT_COLUMNS]
         edges = edges[[source, target, *weights]].set_axis(["source", "target", *weights], axis=1)
     whole: pandas.DataFrame = edges.apply(tables.whole_ids)
@@ -286,7 +302,7 @@ def _ends_of(edges: pandas.DataFrame, source: str | None, target: str | None) ->
 
 def _record(node: Any, data: dict[str, Any]) -> dict[str, Any]:
     if "id" in data:
-        raise LoadError(f"node `{node}` has an attribute `id`", hint="call it by another name: nodes are their own ids")
+        raise LoadError(f"node `{node}` has an attribute `id`", hint="rename it: nodes are their own ids")
     return {"id": str(node), **data}
 
 

@@ -16,7 +16,8 @@ from coldlink import _coldlink, pickled, tables
 from coldlink.errors import ConfigError, LoadError, NotFittedError
 from coldlink.explanation import Explanation
 from coldlink.graph import Graph
-from coldlink.new_nodes import meet
+from coldlink.new_nodes import ask
+from coldlink.notices import notice
 from coldlink.progress import Progress
 
 OWN = ("preset", "seed", "budget")
@@ -43,7 +44,7 @@ class Model:
     command line.
 
     >>> model = coldlink.Model(preset="default", width=32, steps=200)
-    >>> model.fit(graph, progress=False).recommend([{"words": "honey"}], k=1)["seen"].to_list() != []
+    >>> model.fit(graph, progress=False).recommend([{"words": "honey"}], k=1)["target"].to_list() != []
     True
     """
 
@@ -95,63 +96,98 @@ class Model:
         new: Any,
         k: int = 10,
         *,
-        among: str = "seen",
+        among: str = "known",
         exclude: Iterable[Any] = (),
-        candidates: str | None = None,
-        where: Mapping[str, str] | None = None,
+        node_type: str | None = None,
+        where: Mapping[str, Any] | None = None,
         popularity: float = 1.0,
         base_rate: float | None = None,
         names: Iterable[Any] | None = None,
     ) -> Any:
-        """The `k` likeliest links of each new node, best first.
+        """The `k` most likely links of each new node, best first.
 
         `new` is a DataFrame, a dict or a list of dicts with the columns of the table that was trained on; an array or
-        a sparse matrix with the columns of `x`, where `names` may name its rows; or the path of a table. Links are
-        looked for `among` the nodes of the graph (`"seen"`), the other new ones (`"new"`) or `"both"`, never with
-        nodes in `exclude`. Where nodes are of several kinds, `candidates` names the one to find, and `where` the
-        values that nodes of the graph must have, as `{"category": "book"}`. `popularity` from 1 down to 0 takes off
-        the order what a node's many links alone would explain. A score is the log-odds of a link; its probability is
-        stated for `base_rate`, the share of linked pairs among all, which is the training graph's unless given.
+        a sparse matrix with the columns of `x`, where `names` may name its rows; or the path of a table. Targets are
+        looked for `among` the `"known"` nodes, the other `"new"` ones or `"both"`, never among the names in `exclude`.
+        Where nodes have types, `node_type` is the one to find. `where` has values that known targets must have, as
+        `{"category": "book"}`; a list is several values. `popularity` is the popularity weight: 1 ranks as scored, 0
+        ranks as if popularity had no effect. A score is the log-odds of a link; its probability holds for `base_rate`,
+        the share of linked pairs among all, which is the training graph's unless given.
 
-        Gives a DataFrame, or a list of dicts where pandas is not installed.
+        Gives a DataFrame, or a list of dicts where pandas is not installed: `source`, `rank`, `target`, `known` (or
+        else the target is new), `score`, and `probability` where the model gives it.
 
         >>> links = model.recommend([{"id": "n1", "words": "honey"}, {"id": "n2", "words": "pollen"}], k=2)
-        >>> links[["new", "rank"]].to_numpy().tolist()
-        [['n1', 1], ['n1', 2], ['n2', 1], ['n2', 2]]
+        >>> links[["source", "rank", "known"]].to_numpy().tolist()
+        [['n1', 1, True], ['n1', 2, True], ['n2', 1, True], ['n2', 2, True]]
+        >>> found = model.recommend({"id": "n1", "words": "honey"}, k=3, where={"words": "hive"})["target"]
+        >>> ["hive" in words for words in papers.set_index("id")["words"][found]]
+        [True, True, True]
         """
-        met = self._meet(new, names)
-        values = [(str(column), str(value)) for column, value in (where or {}).items()]
-        rows, ranks, others, scores = met.recommend(
-            _count("k", k), among, tables.texts_of(exclude), (candidates, values), popularity
-        )
-        new_names = tables.names_array(met.names(), len(met))
-        columns: dict[str, Any] = {"new": new_names[rows], "rank": ranks}
-        if among == "seen":
-            columns["seen"] = self._seen_names()[others]
-        else:
-            is_new = others >= self._fitted().nodes
-            everyone = np.concatenate([self._seen_names().astype(object), new_names.astype(object)])
-            columns["other"] = everyone[others]
-            columns["is"] = np.where(is_new, "new", "seen").astype(object)
-        columns["score"] = scores
-        probabilities = met.probabilities(scores, base_rate)
+        asked = self._ask(new, names)
+        query = _query(k, among, exclude, node_type, where, popularity, base_rate)
+        rows, ranks, targets, scores, probabilities, notes = asked.recommend(query)
+        notice(asked.notes + notes)
+        new_names = tables.names_array(asked.names(), len(asked))
+        target_names = self._known_names() if among == "known" else tables.joined(self._known_names(), new_names)
+        columns: dict[str, Any] = {
+            "source": new_names[rows],
+            "rank": ranks,
+            "target": target_names[targets],
+            "known": targets < self._fitted().nodes,
+            "score": scores,
+        }
         if probabilities is not None:
             columns["probability"] = probabilities
         return tables.table(columns)
 
+    def links(
+        self,
+        new: Any,
+        k: int = 10,
+        *,
+        among: str = "known",
+        exclude: Iterable[Any] = (),
+        node_type: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        popularity: float = 1.0,
+        base_rate: float | None = None,
+        explain: bool = False,
+        names: Iterable[Any] | None = None,
+    ) -> dict[str, Any]:
+        """The same links as plain data, in the form of `coldlink predict --format jsonl` and of the server's answers.
+
+        Gives `{"links": [...], "notes": [...]}`: a dict for each link, whose names are texts, and what you should know
+        about the new nodes and the query. With `explain`, each link has an `explanation`, which names the attributes
+        that add or take most.
+
+        >>> answer = model.links({"id": "n1", "words": "honey"}, k=1, explain=True)
+        >>> list(answer["links"][0])
+        ['source', 'rank', 'target', 'known', 'score', 'probability', 'explanation']
+        >>> [reason["name"] for reason in answer["links"][0]["explanation"]["attributes"]]
+        ['words=honey']
+        """
+        asked = self._ask(new, names)
+        query = _query(k, among, exclude, node_type, where, popularity, base_rate, explain)
+        text, notes = asked.links(query)
+        return {"links": json.loads(text), "notes": asked.notes + notes}
+
     def score(self, pairs: Any, new: Any = None, *, names: Iterable[Any] | None = None) -> npt.NDArray[np.float32]:
         """The scores of pairs; the higher, the likelier a link.
 
-        `pairs` is a list of pairs, a DataFrame or an array with two columns. With `new` nodes, the first of a pair
-        names one of them, and the second a node of the graph or else another new one. Without, both are nodes of the
-        graph.
+        `pairs` is a list of pairs, a DataFrame or an array with two columns: source and target. A source is one of the
+        `new` nodes, or else a known one; a target is a known node, or else a new one. A third column `known` says
+        which, should both have that name.
 
         >>> model.score([("n1", "p1"), ("n1", "p2")], new={"id": "n1", "words": "honey"}).shape
         (2,)
         >>> model.score([("p1", "p2")]).dtype
         dtype('float32')
         """
-        return self._score(pairs, new, names)[1]
+        asked = self._ask_about_pairs(new, names)
+        scores = asked.score(tables.named_pairs(pairs))
+        notice(asked.notes)
+        return scores
 
     def predict(
         self, pairs: Any, new: Any = None, *, base_rate: float | None = None, names: Iterable[Any] | None = None
@@ -162,19 +198,15 @@ class Model:
         >>> bool(0 < probability < 1)
         True
         """
-        met, scores = self._score(pairs, new, names)
-        probabilities = met.probabilities(scores, base_rate)
-        if probabilities is None:
-            raise ConfigError(
-                "the scores of this model give no probabilities",
-                hint="`score` gives the scores; `auto` and `default` give probabilities, given links enough",
-            )
+        asked = self._ask_about_pairs(new, names)
+        probabilities = asked.predict(tables.named_pairs(pairs), base_rate)
+        notice(asked.notes)
         return probabilities
 
     def embed(
         self, new: Any = None, *, which: str = "attributes", names: Iterable[Any] | None = None
     ) -> npt.NDArray[np.float32]:
-        """The embeddings of new nodes, a row each; or those of the graph's nodes.
+        """The embeddings of new nodes, a row each; or those of known nodes.
 
         The latter are made from attributes, or from links with `which="structure"`.
 
@@ -186,23 +218,29 @@ class Model:
         if new is None:
             return self._fitted().embed(which)
         if which != "attributes":
-            raise ConfigError("new nodes have no links, and so no structure embedding", hint="leave out `which`")
-        return self._meet(new, names).embed()
+            raise ConfigError("new nodes have no links, so they have no structure embedding", hint="omit `which`")
+        asked = self._ask(new, names)
+        notice(asked.notes)
+        return asked.embed()
 
-    def explain(self, new: Any, other: tables.Name, *, row: int = 0) -> Explanation:
-        """Why a new node is linked to another one, or not: what each attribute adds to the score, and what else does.
+    def explain(self, new: Any, target: tables.Name, row: int = 0) -> Explanation:
+        """Why a link of a new node is likely, or not: what each attribute adds to the score, and what else does.
 
-        `new` is as in `recommend`; if it holds several nodes, `row` says which. `other` names a node of the graph.
+        `new` is as in `recommend`; if it holds several nodes, `row` says which. `target` names a known node, or else
+        one of the new ones.
 
         >>> why = model.explain({"words": "honey|pollen"}, "p1")
         >>> sorted(why.attributes)
         ['words=honey', 'words=pollen']
         """
-        met = self._meet(new, None)
-        score, attributes, similar, popular, rest, nodes = met.explain(_count("row", row), tables.texts_of([other])[0])
-        names = self._seen_names()
-        most_similar = {names[[node]].tolist()[0]: cosine for node, cosine in nodes}
-        return Explanation(score, dict(attributes), similar, popular, rest, most_similar)
+        asked = self._ask(new, None)
+        score, attributes, similar_nodes, popularity, baseline, most_similar = asked.explain(
+            _count("row", row), tables.texts_of([target])[0]
+        )
+        notice(asked.notes)
+        whole = self._known_names().dtype.kind == "i"
+        similar: dict[tables.Name, float] = {int(name) if whole else name: cosine for name, cosine in most_similar}
+        return Explanation(score, dict(attributes), similar_nodes, popularity, baseline, similar)
 
     def evaluate(
         self,
@@ -266,19 +304,29 @@ class Model:
         rows = found["trials"]
         return tables.table({key: [row[key] for row in rows] for key in rows[0]})
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, index: bool | None = None) -> None:
         """Writes the trained model to a file that the command line and `coldlink.load` open.
 
-        >>> model.save(folder / "papers.model")
+        For 50,000 nodes and more, and where there was one, it makes an index beside the file (`papers.model.index`),
+        as `coldlink train` does: `coldlink.load` then finds links without scoring every node. `index=True` makes one
+        for any model, `index=False` makes none.
+
+        >>> model.save(folder / "papers.model", index=True)
+        >>> (folder / "papers.model.index").exists()
+        True
         """
-        self._fitted().save(os.fspath(path))
+        trained, file = self._fitted(), os.fspath(path)
+        needed = trained.needs_index_at(file) if index is None else index
+        trained.save(file)
+        if needed:
+            trained.save_index(file)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, exact: bool = False) -> Model:
         """Opens a trained model; its parameters are those it was trained with.
 
-        Where an index lies beside it (`papers.model.index`, made by `coldlink index`), links are found through that, as
-        on the command line; with `exact`, or where the index cannot be used, every node is scored.
+        Where an index lies beside it (`papers.model.index`, made by `save` or `coldlink index`), links are found
+        through that, as on the command line; with `exact`, or where the index cannot be used, every node is scored.
 
         >>> model.save(folder / "papers.model")
         >>> coldlink.Model.load(folder / "papers.model").settings["width"]
@@ -306,6 +354,18 @@ class Model:
         return self._trained is not None
 
     @property
+    def index(self) -> dict[str, Any] | None:
+        """The index that links are found through, if any: `recall` is the share of the ten best links that it finds.
+
+        >>> model.save(folder / "papers.model", index=True)
+        >>> coldlink.load(folder / "papers.model").index["recall"] > 0.98, model.index
+        (True, None)
+        """
+        text = self._fitted().index()
+        index: dict[str, Any] | None = None if text is None else json.loads(text)
+        return index
+
+    @property
     def settings(self) -> dict[str, Any]:
         """All settings: those it was trained with, or else those it would start from.
 
@@ -328,12 +388,12 @@ class Model:
 
     @property
     def names(self) -> list[tables.Name]:
-        """What the nodes of the graph are called, in the order of their embeddings.
+        """What the known nodes are called, in the order of their embeddings.
 
         >>> model.names[:2]
         ['p0', 'p1']
         """
-        names: list[tables.Name] = self._seen_names().tolist()
+        names: list[tables.Name] = self._known_names().tolist()
         return names
 
     def _set(self, params: dict[str, Any]) -> None:
@@ -349,21 +409,18 @@ class Model:
             )
         return self._trained
 
-    def _seen_names(self) -> npt.NDArray[Any]:
+    def _known_names(self) -> npt.NDArray[Any]:
         if self._names is None:
             trained = self._fitted()
             self._names = tables.names_array(trained.names(), trained.nodes)
         return self._names
 
-    def _meet(self, new: Any, names: Iterable[Any] | None) -> _coldlink.NewNodes:
-        return meet(self._fitted(), new, names)
+    def _ask(self, new: Any, names: Iterable[Any] | None) -> _coldlink.NewNodes:
+        return ask(self._fitted(), new, names)
 
-    def _score(
-        self, pairs: Any, new: Any, names: Iterable[Any] | None
-    ) -> tuple[_coldlink.NewNodes, npt.NDArray[np.float32]]:
+    def _ask_about_pairs(self, new: Any, names: Iterable[Any] | None) -> _coldlink.NewNodes:
         nobody = np.empty((0, self._fitted().attributes), dtype=np.float32)
-        met = self._meet(nobody if new is None else new, names)
-        return met, met.score(*tables.two_columns(pairs))
+        return self._ask(nobody if new is None else new, names)
 
     def __sklearn_is_fitted__(self) -> bool:
         return self.is_fitted
@@ -399,7 +456,8 @@ def _inner(graph: Graph) -> _coldlink.Graph:
     if isinstance(graph, Graph):
         return graph._inner
     raise LoadError(
-        f"`graph` is a `{type(graph).__name__}`", hint="make a `coldlink.Graph` of it first, as by `Graph.from_pandas`"
+        f"`graph` must be a `coldlink.Graph`, got a `{type(graph).__name__}`",
+        hint="convert it, for example with `Graph.from_pandas`",
     )
 
 
@@ -407,11 +465,25 @@ def _shown(progress: bool) -> Progress | None:
     return Progress() if progress else None
 
 
+def _query(
+    k: int,
+    among: str,
+    exclude: Iterable[Any],
+    node_type: str | None,
+    where: Mapping[str, Any] | None,
+    popularity: float,
+    base_rate: float | None,
+    explain: bool = False,
+) -> _coldlink.Query:
+    excluded, filters = tables.texts_of(exclude), tables.filters(where or {})
+    return _coldlink.Query(_count("k", k), among, excluded, node_type, filters, popularity, base_rate, explain)
+
+
 def _count(name: str, value: int) -> int:
     """A whole number from 0 up, as the library's own."""
     if isinstance(value, (int, np.integer)) and 0 <= value < 2**64:
         return int(value)
-    raise ConfigError(f"`{name}` is {value!r}", hint="it is a whole number from 0 up")
+    raise ConfigError(f"`{name}` must be a non-negative integer, got {value!r}")
 
 
 def _opened(path: str) -> _coldlink.Trained:

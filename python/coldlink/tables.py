@@ -46,7 +46,7 @@ def frame_lines(frame: pandas.DataFrame) -> bytes:
     exact = frame.rename(columns=str)
     if not exact.columns.is_unique:
         twice = exact.columns[exact.columns.duplicated()][0]
-        raise LoadError(f"column `{twice}` stands twice in the table", hint="give each column a name of its own")
+        raise LoadError(f"the table has two columns `{twice}`", hint="give each column its own name")
     for column in exact.columns[[kind.kind == "f" for kind in _kinds(exact)]]:
         # pandas would write ten decimals, which is not what stands there.
         numbers = exact[column].to_numpy(dtype=float, na_value=math.nan)
@@ -70,7 +70,9 @@ def record_lines(records: Iterable[Mapping[str, Any]]) -> bytes:
 
 def _line(record: Mapping[str, Any]) -> str:
     if not isinstance(record, Mapping):
-        raise LoadError(f"a row is a `{type(record).__name__}`", hint="rows are dicts with the columns of the table")
+        raise LoadError(
+            f"a row must be a `dict`, got a `{type(record).__name__}`", hint="give each row the columns of the table"
+        )
     return json.dumps({str(key): _value(value) for key, value in record.items()})
 
 
@@ -104,6 +106,23 @@ def _is_whole(text: str) -> bool:
     return text.isascii() and text.isdigit() and (text == "0" or text[0] != "0") and len(text) < 19
 
 
+def joined(known: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Names of known nodes followed by those of new ones."""
+    if known.dtype != new.dtype:
+        known, new = known.astype(object), new.astype(object)
+    return np.concatenate([known, new])
+
+
+def filters(where: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Columns and values as the library has them; a list is several values of one column."""
+    several = {column: value if isinstance(value, (list, tuple)) else [value] for column, value in where.items()}
+    return [(str(column), _value_text(value)) for column, values in several.items() for value in values]
+
+
+def _value_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
+
+
 def texts_of(names: Iterable[Any]) -> list[str]:
     """Names as the library has them."""
     if isinstance(names, np.ndarray):
@@ -117,18 +136,38 @@ def _text(name: Any) -> str:
     return str(name).strip()
 
 
-def two_columns(pairs: Any) -> tuple[list[str], list[str]]:
-    """The two columns of a DataFrame, an array or a list of pairs, as names."""
+Pair: TypeAlias = "tuple[str, str, bool | None]"
+"""The names of a source and a target, and whether the target is a known node, if that is said."""
+
+
+def named_pairs(pairs: Any) -> list[Pair]:
+    """The rows of a DataFrame, an array or a list as pairs of names."""
     if is_frame(pairs):
-        if len(pairs.columns) != 2:
-            raise LoadError(
-                f"a pair has two columns, and `pairs` has {len(pairs.columns)}", hint="leave out the others"
-            )
-        return texts_of(pairs.iloc[:, 0].to_numpy()), texts_of(pairs.iloc[:, 1].to_numpy())
+        columns = _in_order(pairs).astype(object)
+        pairs = columns.where(columns.notna(), None).to_numpy()
     rows: Sequence[Any] = pairs.tolist() if isinstance(pairs, np.ndarray) else list(pairs)
-    for place, row in enumerate(rows):
-        if not isinstance(row, (list, tuple)) or len(row) != 2:
-            raise LoadError(
-                f"row {place} of `pairs` is no pair of names", hint="give a list of pairs, as `[('a', 'b')]`"
-            )
-    return texts_of(row[0] for row in rows), texts_of(row[1] for row in rows)
+    return [_pair(place, row) for place, row in enumerate(rows)]
+
+
+def _in_order(pairs: pandas.DataFrame) -> pandas.DataFrame:
+    """The columns `source` and `target`, or else the first two, and `known` where there is a third."""
+    columns = list(pairs.columns)
+    for names in (["source", "target"], ["source", "target", "known"]):
+        if sorted(map(str, columns)) == sorted(names):
+            ordered: pandas.DataFrame = pairs[names]
+            return ordered
+    if len(columns) == 2:
+        return pairs
+    raise LoadError(
+        f"`pairs` must have two columns, got {len(columns)}",
+        hint="give the columns `source` and `target`, and perhaps `known`",
+    )
+
+
+def _pair(place: int, row: Any) -> Pair:
+    if not isinstance(row, (list, tuple)) or len(row) not in (2, 3):
+        raise LoadError(f"row {place} of `pairs` is not a pair of names", hint="give a list of pairs, such as `[('a', 'b')]`")
+    known = row[2] if len(row) == 3 else None
+    if known is not None and not isinstance(known, (bool, np.bool_)):
+        raise LoadError(f"row {place} of `pairs`: `known` must be True, False or None, got {known!r}")
+    return _text(row[0]), _text(row[1]), None if known is None else bool(known)

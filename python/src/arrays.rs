@@ -47,7 +47,7 @@ fn pairs<T: Into<i64> + Copy>(
     let node = |row: usize, end: T| match end.into() {
         end if (0..nodes as i64).contains(&end) => Ok(end as NodeId),
         end => {
-            let message = format!("row {row} of `edges` has node {end}, where there are {nodes} nodes");
+            let message = format!("row {row} of `edges` has node {end}, but there are {nodes} nodes");
             Err(refused(message, "nodes are numbered from 0, in the order of the rows of attributes"))
         }
     };
@@ -112,8 +112,9 @@ fn from_compressed<I: Into<i64> + Copy, T: Into<f64> + Copy>(
     values: ArrayView1<'_, T>,
     (height, width): (usize, usize),
 ) -> PyResult<Attributes> {
-    let torn =
-        || refused("the arrays of the matrix `x` do not fit together", "`scipy.sparse.csr_array(x)` makes it anew");
+    let torn = || {
+        refused("the arrays of the matrix `x` do not fit together", "build it again with `scipy.sparse.csr_array(x)`")
+    };
     if offsets.len() != height + 1 || columns.len() != values.len() || width > u32::MAX as usize {
         return Err(torn());
     }
@@ -165,8 +166,8 @@ impl Rows {
     fn push(&mut self, row: usize, column: u32, value: f64) -> PyResult<()> {
         let small = value as f32;
         if !small.is_finite() {
-            let message = format!("`x` has {value} in row {row}, column {column}, which is not finite in 32 bits");
-            return Err(refused(message, "replace what is missing or infinite, by 0 for example"));
+            let message = format!("`x` has {value} in row {row}, column {column}, expected a finite 32-bit number");
+            return Err(refused(message, "replace missing and infinite values, for example by 0"));
         }
         if small != 0.0 {
             self.columns.push(column);
@@ -181,8 +182,9 @@ impl Rows {
 
     fn attributes(self, width: usize) -> PyResult<Attributes> {
         let Rows { offsets, columns, values } = self;
-        Attributes::from_parts(width, offsets.into(), columns.into(), values.into(), AttributeNames::default())
-            .map_err(|reason| refused(format!("`x` is no matrix of attributes: {reason}"), "give a row for each node"))
+        Attributes::from_parts(width, offsets.into(), columns.into(), values.into(), AttributeNames::default()).map_err(
+            |reason| refused(format!("`x` is not a matrix of attributes: {reason}"), "give a row for each node"),
+        )
     }
 }
 

@@ -1,14 +1,18 @@
 //! Errors of the library as exceptions of `coldlink.errors`, with their fields.
 
 use std::error::Error as _;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use coldlink::Error;
 use coldlink::config::ConfigError;
+use coldlink::hint::{Command, Wording};
 use coldlink::load::LoadError;
+use coldlink::model::QueryError;
 use coldlink::split::SplitError;
+use coldlink::storage::FileError;
 use coldlink::train::TrainError;
 use coldlink::tune::TuneError;
+use coldlink::{Error, Hint};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -16,7 +20,12 @@ use pyo3::types::PyDict;
 pub fn raised(error: impl Into<Error>) -> PyErr {
     let error = error.into();
     let (path, line) = place(&error);
-    Raised { class: class(&error), message: message(&error), hint: error.hint(), path, line }.into()
+    Raised { class: class(&error), message: message(&error), hint: worded(error.hint()), path, line }.into()
+}
+
+/// A hint in the words of Python; none where Python offers none of its ways out.
+fn worded(hint: Option<Hint>) -> Option<String> {
+    hint?.worded(&Arguments)
 }
 
 /// An exception `LoadError` about something that was handed over in memory.
@@ -31,8 +40,23 @@ pub fn refused_file(path: &Path, message: impl Into<String>, hint: &str) -> PyEr
 }
 
 /// An exception `ConfigError` about an argument.
-pub fn misconfigured(message: impl Into<String>, hint: &str) -> PyErr {
-    Raised { class: "ConfigError", message: message.into(), hint: Some(hint.to_owned()), path: None, line: None }.into()
+pub fn misconfigured(message: impl Into<String>, hint: Option<&str>) -> PyErr {
+    let hint = hint.map(str::to_owned);
+    Raised { class: "ConfigError", message: message.into(), hint, path: None, line: None }.into()
+}
+
+/// The same about a value that an argument cannot have.
+pub fn out_of_range(argument: &str, range: &str, value: impl Display) -> PyErr {
+    misconfigured(format!("`{argument}` must be {range}, got {value}"), None)
+}
+
+/// The exception for a query that cannot be answered: `LoadError` about nodes, else `ConfigError`.
+pub fn unanswered(error: QueryError) -> PyErr {
+    let class = match error {
+        QueryError::NotFinite { .. } | QueryError::Width { .. } | QueryError::UnknownNode { .. } => "LoadError",
+        _ => "ConfigError",
+    };
+    Raised { class, message: error.to_string(), hint: worded(error.hint()), path: None, line: None }.into()
 }
 
 /// What an exception holds.
@@ -48,7 +72,7 @@ impl Raised {
     fn exception(&self, py: Python<'_>) -> PyResult<PyErr> {
         let class = py.import("coldlink.errors")?.getattr(self.class)?;
         let fields = PyDict::new(py);
-        fields.set_item("hint", self.hint.as_deref().map(in_python))?;
+        fields.set_item("hint", self.hint.as_deref())?;
         fields.set_item("path", self.path.as_ref().map(|path| path.display().to_string()))?;
         fields.set_item("line", self.line)?;
         Ok(PyErr::from_value(class.call((&self.message,), Some(&fields))?))
@@ -64,8 +88,11 @@ impl From<Raised> for PyErr {
 fn class(error: &Error) -> &'static str {
     match error {
         Error::Load(_) | Error::Split(SplitError::Array(_)) => "LoadError",
-        Error::Config(_) | Error::Train(TrainError::Config(_)) | Error::Tune(TuneError::Config(_)) => "ConfigError",
-        Error::File(_) => "ModelFileError",
+        Error::Config(_)
+        | Error::Filter(_)
+        | Error::Train(TrainError::Config(_))
+        | Error::Tune(TuneError::Config(_) | TuneError::Train(TrainError::Config(_))) => "ConfigError",
+        Error::File(_) | Error::Index(_) => "ModelFileError",
         _ => "Error",
     }
 }
@@ -108,7 +135,8 @@ fn place_in_data(error: &LoadError) -> (Option<PathBuf>, Option<u64>) {
         | LoadError::Archive { path, .. }
         | LoadError::Array { path, .. }
         | LoadError::Ppi { path, .. }
-        | LoadError::Packed { path, .. }
+        | LoadError::File(FileError { path, .. })
+        | LoadError::MissingFeature { path, .. }
         | LoadError::NoNodes { path }
         | LoadError::NoAttributes { path }
         | LoadError::NoLinks { path }
@@ -120,14 +148,30 @@ fn place_in_data(error: &LoadError) -> (Option<PathBuf>, Option<u64>) {
     ((path != Path::new(IN_MEMORY)).then(|| path.clone()), line)
 }
 
-/// A hint with options of the command line written as arguments: `--unknown-nodes drop` as `unknown_nodes="drop"`.
-fn in_python(hint: &str) -> String {
-    let parts = hint.split('`').map(|part| match part.strip_prefix("--") {
-        None => part.to_owned(),
-        Some(option) => match option.split_once(' ') {
-            Some((name, value)) => format!("{}=\"{value}\"", name.replace('-', "_")),
-            None => option.replace('-', "_"),
-        },
-    });
-    parts.collect::<Vec<_>>().join("`")
+/// Hints of the library as arguments and methods of the package.
+struct Arguments;
+
+impl Wording for Arguments {
+    fn option(&self, name: &str, value: Option<&str>) -> Option<String> {
+        let known = ["columns", "seed", "strict-input", "unknown-nodes", "validation"];
+        let name = known.contains(&name).then(|| name.replace('-', "_"))?;
+        Some(value.map_or_else(|| name.clone(), |value| format!("{name}={}", literal(value))))
+    }
+
+    fn setting(&self, key: &str, value: &str) -> Option<String> {
+        Some(format!("{key}={}", literal(value)))
+    }
+
+    fn command(&self, command: Command) -> Option<String> {
+        match command {
+            Command::Convert => Some("Graph.save".to_owned()),
+            Command::Train => Some("Model.fit".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+/// A value as Python writes it.
+fn literal(value: &str) -> String {
+    if value.parse::<f64>().is_ok() { value.to_owned() } else { format!("\"{value}\"") }
 }

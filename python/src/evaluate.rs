@@ -1,10 +1,11 @@
 //! How good settings are on links that a model has not seen.
 
+use coldlink::model::checked_popularity;
 use coldlink::pipeline::Evaluation;
 use coldlink::split::Protocol;
 use pyo3::prelude::*;
 
-use crate::error::{misconfigured, raised};
+use crate::error::{out_of_range, raised, unanswered};
 use crate::graph::Graph;
 use crate::listener::Listener;
 use crate::settings::Settings;
@@ -20,18 +21,16 @@ pub fn evaluate(
     protocol: &str,
     first_seed: u64,
     seeds: u64,
-    popularity: f32,
+    popularity: f64,
     rank_baselines: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    if !(0.0..=1.0).contains(&popularity) {
-        return Err(misconfigured(format!("`popularity` is {popularity}"), "it is a share from 0 to 1"));
-    }
+    let popularity = checked_popularity(popularity).map_err(unanswered)?;
     let dataset = &graph.dataset;
     let parsed: Protocol = protocol.parse().map_err(raised)?;
     let settings = settings.inner.clone().under(&parsed).map_err(raised)?;
     if seeds == 0 {
-        return Err(misconfigured("there is no seed to evaluate", "`seeds` is a number from 1 up"));
+        return Err(out_of_range("seeds", "a positive integer", seeds));
     }
     let evaluation =
         Evaluation { dataset, protocol: &parsed, settings: &settings, first_seed, seeds, popularity, rank_baselines };

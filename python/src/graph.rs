@@ -10,7 +10,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
 use crate::arrays;
-use crate::error::{misconfigured, raised, refused};
+use crate::error::{misconfigured, out_of_range, raised, refused};
 
 /// A graph with attributes and names.
 #[pyclass(frozen, module = "coldlink._coldlink")]
@@ -65,7 +65,7 @@ impl Graph {
         let attributes = arrays::attributes(x)?;
         let nodes = attributes.rows();
         if NodeId::try_from(nodes).is_err() {
-            return Err(refused(format!("there are {nodes} nodes"), "a graph has fewer than 4,294,967,296"));
+            return Err(refused(format!("{nodes} nodes are too many"), "a graph has fewer than 4,294,967,296 nodes"));
         }
         if attributes.width() == 0 {
             return Err(refused("`x` has no columns", "give each node a row of attributes"));
@@ -78,7 +78,7 @@ impl Graph {
             builder.build()
         });
         if graph.links() == 0 {
-            return Err(refused("there is no link between two different nodes", "give a row of `edges` for each link"));
+            return Err(refused("there are no links between different nodes", "give a row of `edges` for each link"));
         }
         let directed = cleaned.reciprocal != 0 && cleaned.reciprocal != graph.links();
         let notes = Notes { cleaned, directed, ..Notes::default() };
@@ -110,6 +110,12 @@ impl Graph {
         self.dataset.attributes.width()
     }
 
+    /// What the user should know about the graph.
+    #[getter]
+    fn notes(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| self.dataset.notes_in_words())
+    }
+
     /// The nodes' names; none where they are numbers.
     fn names(&self) -> Option<Vec<String>> {
         texts(&self.dataset.names)
@@ -133,13 +139,12 @@ fn options(strict_input: bool, unknown_nodes: &str, columns: Option<&str>) -> Py
         "refuse" => UnknownNodes::Refuse,
         "drop" => UnknownNodes::Drop,
         other => {
-            let message = format!("`unknown_nodes` is `{other}`");
-            return Err(misconfigured(message, "it is \"refuse\" or \"drop\""));
+            return Err(out_of_range("unknown_nodes", "\"refuse\" or \"drop\"", format!("\"{other}\"")));
         }
     };
     let wrong = |error: serde_json::Error| {
-        let hint = "as {\"price\": \"numeric\", \"title\": {\"kind\": \"text\", \"rare\": 3}}";
-        misconfigured(format!("`columns`: {error}"), hint)
+        let hint = "write, for example, {\"price\": \"numeric\", \"title\": {\"kind\": \"text\", \"rare\": 3}}";
+        misconfigured(format!("`columns`: {error}"), Some(hint))
     };
     let columns = columns.map(serde_json::from_str::<Columns>).transpose().map_err(wrong)?.unwrap_or_default();
     Ok(LoadOptions { strict_input, columns, unknown_nodes })
@@ -154,7 +159,7 @@ pub fn named(names: Option<Vec<String>>, nodes: usize) -> PyResult<Names> {
     }
     let mut seen = std::collections::HashSet::new();
     if let Some(twice) = names.iter().find(|name| !seen.insert(name.as_str())) {
-        return Err(refused(format!("two nodes are called `{twice}`"), "give each node a name of its own"));
+        return Err(refused(format!("two nodes are named `{twice}`"), "give each node its own name"));
     }
     Ok(Names::from_texts(&names))
 }

@@ -9,6 +9,7 @@ mod evaluate;
 mod graph;
 mod listener;
 mod new_nodes;
+mod query;
 mod settings;
 mod trained;
 mod tune;
@@ -24,6 +25,8 @@ mod _coldlink {
     use super::graph::Graph;
     #[pymodule_export]
     use super::new_nodes::NewNodes;
+    #[pymodule_export]
+    use super::query::Query;
     #[pymodule_export]
     use super::settings::Settings;
     #[pymodule_export]

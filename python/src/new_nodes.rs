@@ -1,217 +1,187 @@
-//! New nodes and what a model says of them.
+//! New nodes and what a model answers about them.
 
-use coldlink::dataset::{End, NewNodes as Loaded};
-use coldlink::graph::{Attributes, NameIndex, Names, NodeId};
-use coldlink::model::{Among, FilterError, Newcomers, Wish};
+use coldlink::dataset::{End, NewNodes as Loaded, PairQuery};
+use coldlink::graph::NodeId;
+use coldlink::model::{Asked, Link, Model, QueryError, Resolved};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use crate::arrays;
-use crate::error::{misconfigured, refused};
+use crate::error::{refused, unanswered};
 use crate::graph::texts;
+use crate::query::Query;
 use crate::trained::Trained;
 
 /// New nodes, or pairs, that are worked on between two looks at Ctrl-C.
 const PER_ROUND: usize = 4_096;
-const WHERE_NAMES_ARE: &str = "`model.names` lists the nodes of the graph";
+/// New nodes between two looks where links are explained, which takes longer.
+const EXPLAINED_PER_ROUND: usize = 64;
 
-/// Nodes that are not in the graph, as their model sees them.
+/// New nodes that a model is asked about.
 #[pyclass(frozen, module = "coldlink._coldlink")]
 pub struct NewNodes {
     trained: Py<Trained>,
-    names: Names,
-    attributes: Attributes,
-    notes: Vec<String>,
-    met: Newcomers,
+    asked: Asked,
 }
 
-/// A column for each of: the row of the new node, the rank, the number of the other node, the score.
-type Links<'py> =
-    (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f32>>);
+/// A column for each of: the row of the source, the rank, the number of the target, the score, the probability where there is
+/// one; and what the user should know about the query.
+type Columns<'py> = (
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<f32>>,
+    Option<Bound<'py, PyArray1<f64>>>,
+    Vec<String>,
+);
 
-/// A score, what attributes add to it, what similar nodes, popularity and the rest add, and the most similar nodes.
-type Explained = (f64, Vec<(String, f64)>, f64, f64, f64, Vec<(NodeId, f32)>);
+/// A score, what attributes add to it, what similar nodes, popularity and the baseline add, and the most similar nodes.
+type Explained = (f32, Vec<(String, f64)>, f64, f64, f64, Vec<(String, f32)>);
 
 impl NewNodes {
-    pub fn meet(trained: Bound<'_, Trained>, loaded: Loaded) -> PyResult<Self> {
-        let notes = loaded.notes();
-        let Loaded { names, attributes, .. } = loaded;
+    pub fn ask(trained: Bound<'_, Trained>, loaded: Loaded) -> PyResult<Self> {
         let model = &trained.get().model;
-        let met = trained.py().detach(|| model.meet(&attributes));
-        Ok(NewNodes { names, attributes, notes, met, trained: trained.unbind() })
+        let asked = trained.py().detach(|| model.ask(loaded)).map_err(unanswered)?;
+        Ok(NewNodes { asked, trained: trained.unbind() })
     }
 }
 
 #[pymethods]
 impl NewNodes {
     fn __len__(&self) -> usize {
-        self.names.len()
+        self.asked.len()
     }
 
     /// What the user should know about them.
     #[getter]
     fn notes(&self) -> Vec<String> {
-        self.notes.clone()
+        self.asked.new_nodes().notes()
     }
 
     /// Their names; none where they are numbers.
     fn names(&self) -> Option<Vec<String>> {
-        texts(&self.names)
+        texts(&self.asked.new_nodes().names)
     }
 
-    /// The likeliest links, best first; new nodes that are found are numbered after those of the graph.
-    fn recommend<'py>(
-        &self,
-        py: Python<'py>,
-        count: usize,
-        among: &str,
-        exclude: Vec<String>,
-        only: (Option<String>, Vec<(String, String)>),
-        popularity: f32,
-    ) -> PyResult<Links<'py>> {
-        let among = match among {
-            "seen" => Among::Seen,
-            "new" => Among::New,
-            "both" => Among::Both,
-            other => {
-                return Err(misconfigured(format!("`among` is `{other}`"), "it is \"seen\", \"new\" or \"both\""));
-            }
-        };
-        if !(0.0..=1.0).contains(&popularity) {
-            return Err(misconfigured(format!("`popularity` is {popularity}"), "it is a share from 0 to 1"));
-        }
-        let model = &self.trained.get().model;
-        let (candidates, values) = only;
-        let mut excluded = self.numbers(&exclude);
-        for (column, value) in &values {
-            excluded.extend(model.without_value(column, value).map_err(unfiltered)?);
-        }
-        excluded.sort_unstable();
-        excluded.dedup();
-        let kind = candidates.map(|name| model.node_type(&name)).transpose().map_err(unfiltered)?;
-        let wish = Wish { count, among, excluded: &excluded, kind, popularity };
-        let (mut new, mut rank, mut other, mut score) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for first in (0..self.names.len()).step_by(PER_ROUND) {
-            let round = first..self.names.len().min(first + PER_ROUND);
-            let found = py.detach(|| model.best_links(&self.met, round.clone(), wish));
-            for (row, hits) in round.zip(found) {
-                for (place, hit) in hits.iter().enumerate() {
-                    new.push(row as u32);
-                    rank.push(place as u32 + 1);
-                    other.push(hit.node);
-                    score.push(hit.score);
-                }
+    /// Their most likely links, best first, as columns of numbers; new nodes are numbered after known ones.
+    fn recommend<'py>(&self, py: Python<'py>, query: &Query) -> PyResult<Columns<'py>> {
+        let query = self.resolve(py, query)?;
+        let model = self.model();
+        let (mut sources, mut ranks, mut targets, mut scores) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for first in (0..self.asked.len()).step_by(PER_ROUND) {
+            let rows = first..self.asked.len().min(first + PER_ROUND);
+            let found = py.detach(|| model.hits(&self.asked, &query, rows.clone()));
+            for (row, hits) in rows.zip(found) {
+                sources.extend(std::iter::repeat_n(row as u32, hits.len()));
+                ranks.extend(1..=hits.len() as u32);
+                targets.extend(hits.iter().map(|hit| hit.node));
+                scores.extend(hits.iter().map(|hit| hit.score));
             }
             py.check_signals()?;
         }
+        let probabilities = probabilities(model, &scores, query.base_rate());
         Ok((
-            PyArray1::from_vec(py, new),
-            PyArray1::from_vec(py, rank),
-            PyArray1::from_vec(py, other),
-            PyArray1::from_vec(py, score),
+            PyArray1::from_vec(py, sources),
+            PyArray1::from_vec(py, ranks),
+            PyArray1::from_vec(py, targets),
+            PyArray1::from_vec(py, scores),
+            probabilities.map(|probabilities| PyArray1::from_vec(py, probabilities)),
+            query.notes().to_vec(),
         ))
     }
 
-    /// The scores of pairs. The first name is that of a new node, the second that of a node of the graph or else of a new one;
-    /// where there is no new node, both are of the graph.
+    /// The same as JSON, in the form that every front end hands out.
+    fn links(&self, py: Python<'_>, query: &Query) -> PyResult<(String, Vec<String>)> {
+        let per_round = if query.inner.explain.is_some() { EXPLAINED_PER_ROUND } else { PER_ROUND };
+        let query = self.resolve(py, query)?;
+        let mut links: Vec<Link> = Vec::new();
+        for first in (0..self.asked.len()).step_by(per_round) {
+            let rows = first..self.asked.len().min(first + per_round);
+            links.extend(py.detach(|| self.model().links(&self.asked, &query, rows)).into_iter().flatten());
+            py.check_signals()?;
+        }
+        Ok((serde_json::to_string(&links).unwrap_or_default(), query.notes().to_vec()))
+    }
+
+    /// The scores of pairs: of the name of a source, that of a target, and whether the target is a known node, if that is said.
     fn score<'py>(
         &self,
         py: Python<'py>,
-        first: Vec<String>,
-        second: Vec<String>,
+        pairs: Vec<(String, String, Option<bool>)>,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let model = &self.trained.get().model;
-        let pairs = self.ends(&first, &second)?;
-        let mut scores = Vec::with_capacity(pairs.len());
-        for round in pairs.chunks(PER_ROUND) {
-            scores.extend(py.detach(|| model.score_pairs(&self.met, round)));
-            py.check_signals()?;
-        }
-        Ok(PyArray1::from_vec(py, scores))
+        Ok(PyArray1::from_vec(py, self.scores(py, pairs)?))
     }
 
-    /// Probabilities for scores, at a share of linked pairs among all; none where scores give none.
-    fn probabilities<'py>(
+    /// Their probabilities.
+    fn predict<'py>(
         &self,
         py: Python<'py>,
-        scores: numpy::PyReadonlyArray1<'py, f32>,
+        pairs: Vec<(String, String, Option<bool>)>,
         base_rate: Option<f64>,
-    ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
-        let model = &self.trained.get().model;
-        if let Some(share) = base_rate.filter(|share| !(*share > 0.0 && *share < 1.0)) {
-            return Err(misconfigured(format!("`base_rate` is {share}"), "it is a share above 0 and below 1"));
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let model = self.model();
+        let base_rate = model.checked_base_rate(base_rate).map_err(unanswered)?;
+        if !model.gives_probabilities() {
+            return Err(unanswered(QueryError::NoProbability));
         }
-        let base_rate = base_rate.unwrap_or_else(|| model.base_rate());
-        let probabilities: Option<Vec<f64>> =
-            scores.as_array().iter().map(|&score| model.probability(score, base_rate)).collect();
-        // Without scores nothing tells whether there are probabilities.
-        let exist = model.memory.is_some();
-        Ok(probabilities.filter(|_| exist).map(|probabilities| PyArray1::from_vec(py, probabilities)))
+        let scores = self.scores(py, pairs)?;
+        Ok(PyArray1::from_vec(py, probabilities(model, &scores, base_rate).unwrap_or_default()))
     }
 
     /// Their embeddings.
     fn embed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        arrays::array(py, &self.met.embeddings.attributes)
+        arrays::array(py, &self.asked.encoded().embeddings.attributes)
     }
 
-    /// Why a new node scores as it does with another.
-    fn explain(&self, py: Python<'_>, row: usize, other: String) -> PyResult<Explained> {
-        if row >= self.names.len() {
-            let message = format!("there is no row {row} among {} new nodes", self.names.len());
+    /// Why a new node scores as it does with a target.
+    fn explain(&self, py: Python<'_>, row: usize, target: String) -> PyResult<Explained> {
+        if row >= self.asked.len() {
+            let message = format!("there is no row {row} among {} new nodes", self.asked.len());
             return Err(refused(message, "rows are counted from 0"));
         }
-        let model = &self.trained.get().model;
-        let end = find(&model.names.index(), &self.names.index(), &other);
-        let end = end.ok_or_else(|| refused(format!("there is no node `{other}`"), WHERE_NAMES_ARE))?;
-        let explained = py.detach(|| model.explain(&self.attributes, &self.met, row as NodeId, end));
-        let names = model.attribute_names();
-        let name = |column: u32| names.get(column as usize).cloned().unwrap_or_else(|| format!("attribute {column}"));
-        let attributes = explained.attributes.iter().map(|&(column, adds)| (name(column), adds)).collect();
-        let parts = (explained.similar_nodes, explained.popularity, explained.rest);
-        Ok((explained.score, attributes, parts.0, parts.1, parts.2, explained.most_similar))
+        let source = self.asked.new_nodes().names.get(row as NodeId).into_owned();
+        let pair = PairQuery { source, target, known: None };
+        let (model, asked) = (self.model(), &self.asked);
+        let (score, explanation) = py
+            .detach(|| {
+                let target = model.resolve_pairs(asked, &[pair])?[0].1;
+                let score = model.score_pairs(asked.encoded(), &[(End::New(row as NodeId), target)])[0];
+                Ok((score, model.explain_links(asked, row, &[target], usize::MAX).remove(0)))
+            })
+            .map_err(unanswered)?;
+        let attributes = explanation.attributes.into_iter().map(|reason| (reason.name, reason.adds)).collect();
+        let most_similar = explanation.most_similar.into_iter().map(|node| (node.name, node.cosine)).collect();
+        let (similar_nodes, popularity) = (explanation.similar_nodes, explanation.popularity);
+        Ok((score, attributes, similar_nodes, popularity, explanation.baseline, most_similar))
     }
 }
 
 impl NewNodes {
-    /// The numbers of nodes in rising order; those of new ones come after those of the graph, and names of none are passed over.
-    fn numbers(&self, names: &[String]) -> Vec<NodeId> {
-        if names.is_empty() {
-            return Vec::new();
+    fn model(&self) -> &Model {
+        &self.trained.get().model
+    }
+
+    fn resolve(&self, py: Python<'_>, query: &Query) -> PyResult<Resolved> {
+        py.detach(|| self.model().resolve(&self.asked, &query.inner)).map_err(unanswered)
+    }
+
+    /// The scores of pairs. All names are looked up before anything is scored.
+    fn scores(&self, py: Python<'_>, pairs: Vec<(String, String, Option<bool>)>) -> PyResult<Vec<f32>> {
+        let pair = |(source, target, known)| PairQuery { source, target, known };
+        let pairs: Vec<PairQuery> = pairs.into_iter().map(pair).collect();
+        let (model, asked) = (self.model(), &self.asked);
+        let ends = py.detach(|| model.resolve_pairs(asked, &pairs)).map_err(unanswered)?;
+        let mut scores = Vec::with_capacity(ends.len());
+        for round in ends.chunks(PER_ROUND) {
+            scores.extend(py.detach(|| model.score_pairs(asked.encoded(), round)));
+            py.check_signals()?;
         }
-        let model = &self.trained.get().model;
-        let (first_new, seen, new) = (model.names.len() as NodeId, model.names.index(), self.names.index());
-        let find = |name: &String| [seen.find(name), new.find(name).map(|node| first_new + node)];
-        let mut numbers: Vec<NodeId> = names.iter().flat_map(find).flatten().collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers
-    }
-
-    fn ends(&self, first: &[String], second: &[String]) -> PyResult<Vec<(End, End)>> {
-        let model = &self.trained.get().model;
-        let (seen, new) = (model.names.index(), self.names.index());
-        let source = |row: usize, name: &str| {
-            let found =
-                if self.names.is_empty() { seen.find(name).map(End::Seen) } else { new.find(name).map(End::New) };
-            let what = if self.names.is_empty() { "node" } else { "new node" };
-            let message = || format!("row {row} of `pairs`: there is no {what} `{name}`");
-            found.ok_or_else(|| refused(message(), "a pair is the name of a new node and that of a node of the graph"))
-        };
-        let target = |row: usize, name: &str| {
-            let message = || format!("row {row} of `pairs`: there is no node `{name}`");
-            find(&seen, &new, name).ok_or_else(|| refused(message(), WHERE_NAMES_ARE))
-        };
-        let ends = first.iter().zip(second).enumerate();
-        ends.map(|(row, (first, second))| Ok((source(row, first)?, target(row, second)?))).collect()
+        Ok(scores)
     }
 }
 
-fn unfiltered(error: FilterError) -> PyErr {
-    let hint = error.hint();
-    misconfigured(error.to_string(), &hint)
-}
-
-/// A node of the graph, or else a new one.
-fn find(seen: &NameIndex<'_>, new: &NameIndex<'_>, name: &str) -> Option<End> {
-    seen.find(name).map(End::Seen).or_else(|| new.find(name).map(End::New))
+/// Probabilities for scores; none where the model gives none.
+fn probabilities(model: &Model, scores: &[f32], base_rate: f64) -> Option<Vec<f64>> {
+    let of_all = || scores.iter().filter_map(|&score| model.probability(score, base_rate)).collect();
+    model.gives_probabilities().then(of_all)
 }

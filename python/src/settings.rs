@@ -4,7 +4,7 @@ use coldlink::pipeline;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use crate::error::{misconfigured, raised};
+use crate::error::{misconfigured, out_of_range, raised};
 
 /// A preset with changes to it, checked.
 #[pyclass(frozen, module = "coldlink._coldlink")]
@@ -17,7 +17,7 @@ impl Settings {
     #[new]
     fn new(preset: &str, budget: f64, changes: &Bound<'_, PyDict>) -> PyResult<Self> {
         if !budget.is_finite() || budget < 0.0 {
-            return Err(misconfigured(format!("`budget` is {budget}"), "it is a number of seconds from 0 up"));
+            return Err(out_of_range("budget", "a non-negative number of seconds", budget));
         }
         let mut table = toml::Table::new();
         for (key, value) in changes {
@@ -53,6 +53,6 @@ fn to_toml(key: &str, value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
         let values = value.try_iter()?.map(|value| to_toml(key, &value?));
         return Ok(toml::Value::Array(values.collect::<PyResult<_>>()?));
     }
-    let message = format!("setting `{key}` is a `{}`", value.get_type().name()?);
-    Err(misconfigured(message, "settings are numbers, texts, truth values, and lists of these"))
+    let range = "a number, a string, a boolean, or a list of these";
+    Err(misconfigured(format!("setting `{key}` must be {range}, got a `{}`", value.get_type().name()?), None))
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use coldlink::columns::Mismatches;
 use coldlink::dataset::NewNodes as Loaded;
+use coldlink::index::LinkIndex;
 use coldlink::load::{is_npz, load_new, load_new_npz, new_from_json_lines};
 use coldlink::model::Model;
 use coldlink::pipeline::Training;
@@ -11,7 +12,7 @@ use numpy::PyArray2;
 use pyo3::prelude::*;
 
 use crate::arrays;
-use crate::error::{misconfigured, raised, refused, refused_file};
+use crate::error::{out_of_range, raised, refused, refused_file};
 use crate::graph::{Graph, named, texts};
 use crate::listener::Listener;
 use crate::new_nodes::NewNodes;
@@ -48,8 +49,24 @@ impl Trained {
         Ok((Trained { model }, problem.map(|problem| problem.to_string())))
     }
 
+    /// Writes the model's file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| self.model.save(&path)).map_err(raised)
+    }
+
+    /// Whether an index should be made when the model is saved there.
+    fn needs_index_at(&self, path: PathBuf) -> bool {
+        self.model.needs_index_at(&path)
+    }
+
+    /// Makes an index beside the model's file.
+    fn save_index(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.model.build_index().save(&LinkIndex::path_of(&path))).map_err(raised)
+    }
+
+    /// The index that links are found through, as JSON.
+    fn index(&self) -> Option<String> {
+        self.model.index().and_then(|about| serde_json::to_string(about).ok())
     }
 
     /// How the model came to be, as JSON.
@@ -84,52 +101,47 @@ impl Trained {
         texts(&self.model.names)
     }
 
-    /// The embeddings of the graph's nodes.
+    /// The embeddings of known nodes.
     fn embed<'py>(&self, py: Python<'py>, which: &str) -> PyResult<Bound<'py, PyArray2<f32>>> {
         match which {
             "attributes" => arrays::array(py, &self.model.embeddings.attributes),
             "structure" => arrays::array(py, &self.model.embeddings.structure),
-            other => Err(misconfigured(format!("`which` is `{other}`"), "it is \"attributes\" or \"structure\"")),
+            other => Err(out_of_range("which", "\"attributes\" or \"structure\"", format!("\"{other}\""))),
         }
     }
 
     /// New nodes from JSON lines in the columns of the tables that were trained on.
-    fn meet_lines(this: Bound<'_, Self>, lines: Vec<u8>) -> PyResult<NewNodes> {
+    fn ask_lines(this: Bound<'_, Self>, lines: Vec<u8>) -> PyResult<NewNodes> {
         let schema = this.get().model.schema.as_ref().ok_or_else(|| {
-            let message = "these are rows of named columns, but the model knows columns by number only";
-            refused(message, "it was trained on arrays: give an array with a row for each new node")
+            let message = "these are rows of named columns, but the model was trained on numbered columns";
+            refused(message, "give an array with a row for each new node")
         })?;
         let loaded = this.py().detach(|| new_from_json_lines(lines, schema, false)).map_err(raised)?;
-        NewNodes::meet(this, loaded)
+        NewNodes::ask(this, loaded)
     }
 
     /// New nodes from a file: a table, or an `.npz` file.
-    fn meet_file(this: Bound<'_, Self>, path: PathBuf) -> PyResult<NewNodes> {
+    fn ask_file(this: Bound<'_, Self>, path: PathBuf) -> PyResult<NewNodes> {
         let model = &this.get().model;
         if path.is_dir() {
             let message = format!("`{}` is a folder", path.display());
-            return Err(refused_file(&path, message, "new nodes are one table, or an .npz file"));
+            return Err(refused_file(&path, message, "give new nodes as one table or `.npz` file"));
         }
         let loaded = match &model.schema {
             _ if is_npz(&path) => this.py().detach(|| load_new_npz(&path, model.loaded_width())),
             Some(schema) => this.py().detach(|| load_new(&path, schema, false)),
             None => {
-                let message = format!("`{}` is a table, but the model knows columns by number only", path.display());
-                return Err(refused_file(&path, message, "give an array, or an .npz file with attr_* arrays"));
+                let message = format!("`{}` is a table, but the model was trained on numbered columns", path.display());
+                return Err(refused_file(&path, message, "give an array, or an `.npz` file with the arrays `attr_*`"));
             }
         };
-        NewNodes::meet(this, loaded.map_err(raised)?)
+        NewNodes::ask(this, loaded.map_err(raised)?)
     }
 
     /// New nodes from a matrix with the columns of the graph's attributes.
-    fn meet_arrays(this: Bound<'_, Self>, x: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyResult<NewNodes> {
+    fn ask_arrays(this: Bound<'_, Self>, x: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyResult<NewNodes> {
         let attributes = arrays::attributes(x)?;
-        let expected = this.get().model.loaded_width();
-        if attributes.width() != expected {
-            let message = format!("new nodes have {} columns where {expected} are expected", attributes.width());
-            return Err(refused(message, "give the attributes that the graph's nodes have, in the same order"));
-        }
         let names = named(names, attributes.rows())?;
-        NewNodes::meet(this, Loaded { names, attributes, mismatches: Mismatches::default() })
+        NewNodes::ask(this, Loaded { names, attributes, mismatches: Mismatches::default() })
     }
 }

@@ -9,7 +9,7 @@ use coldlink::tune::{Journal, Space};
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use crate::error::{misconfigured, raised};
+use crate::error::{out_of_range, raised};
 use crate::graph::Graph;
 use crate::listener::Listener;
 use crate::settings::Settings;
@@ -46,7 +46,7 @@ pub fn tune(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     if !(2..=10_000).contains(&trials) {
-        return Err(misconfigured(format!("`trials` is {trials}"), "it is a number from 2 to 10000"));
+        return Err(out_of_range("trials", "from 2 to 10000", trials));
     }
     let (dataset, settings) = (&graph.dataset, &settings.inner);
     let space = space.map_or_else(|| Ok(Space::built_in()), Space::parse).map_err(raised)?;

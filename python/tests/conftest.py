@@ -49,12 +49,18 @@ def arrays() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.fixture(scope="session")
-def command_line() -> Callable[..., str]:
-    """Runs `coldlink` and gives what it prints."""
+def program() -> str:
+    """The path of `coldlink`."""
     root = Path(__file__).parents[2]
     program = os.environ.get("COLDLINK", str(root / "target" / "release" / "coldlink"))
     if not Path(program).exists():
         pytest.skip(f"there is no command line at {program}: `cargo build --release`, or set COLDLINK")
+    return program
+
+
+@pytest.fixture(scope="session")
+def command_line(program: str) -> Callable[..., str]:
+    """Runs `coldlink` and gives what it prints."""
 
     def run(*arguments: Any) -> str:
         line = [program, "--quiet", *map(str, arguments)]

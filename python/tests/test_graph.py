@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import tracemalloc
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -143,21 +145,21 @@ def test_what_is_no_graph_is_refused_in_words(arrays: Any, tables: Any) -> None:
     for make, message, hint in [
         (lambda: read(edges.T, x), "has shape (2, 450)", "edges.T"),
         (lambda: read(edges.astype(float), x), "holds `float64`", "numbered from 0"),
-        (lambda: read([[0, 150]], x), "row 0 of `edges` has node 150, where there are 150 nodes", "from 0"),
+        (lambda: read([[0, 150]], x), "row 0 of `edges` has node 150, but there are 150 nodes", "from 0"),
         (lambda: read([[-1, 0]], x), "has node -1", "from 0"),
-        (lambda: read(np.empty((0, 2), int), x), "there is no link", "each link"),
+        (lambda: read(np.empty((0, 2), int), x), "there are no links", "each link"),
         (lambda: read(edges, x[0]), "1 dimensions", "reshape"),
-        (lambda: read(edges, x.astype(str)), "where numbers are expected", "from_pandas"),
+        (lambda: read(edges, x.astype(str)), "expected numbers", "from_pandas"),
         (lambda: read(edges, missing), "NaN in row 3, column 2", "by 0"),
         (lambda: read(edges, x[:, :0]), "no columns", "row of attributes"),
         (lambda: read(edges, x, names=["a"]), "1 names but 150 nodes", "one name"),
-        (lambda: read(edges, x, names=["a"] * 150), "two nodes are called `a`", "of its own"),
+        (lambda: read(edges, x, names=["a"] * 150), "two nodes are named `a`", "its own name"),
         (lambda: read(sp.csr_array((2, 3)), x), "has shape (2, 3)", "column for each node"),
-        (lambda: pandas(nodes, links, id="key"), "there is no column `key`", "`id`, `words`"),
-        (lambda: pandas(nodes.assign(key=nodes.id), links, id="key"), "a column `id` too", "another name"),
-        (lambda: pandas(nodes, links, source="a"), "there is no column `a`", "target"),
+        (lambda: pandas(nodes, links, id="key"), "column `key` is missing", "`id`, `words`"),
+        (lambda: pandas(nodes.assign(key=nodes.id), links, id="key"), "a column `id` too", "rename it"),
+        (lambda: pandas(nodes, links, source="a"), "column `a` is missing", "target"),
         (lambda: pandas(nodes[1:], links), "node `p0` has a link but no row in `nodes`", 'unknown_nodes="drop"'),
-        (lambda: coldlink.read("nowhere"), "there is no `nowhere`", ""),
+        (lambda: coldlink.read("nowhere"), "`nowhere` does not exist", ""),
         (lambda: coldlink.Graph.from_pyg(SimpleNamespace(x=None, edge_index=None)), "no `x`", "attributes"),
     ]:
         with pytest.raises(coldlink.LoadError) as raised:
@@ -172,6 +174,36 @@ def test_links_of_unknown_nodes_may_be_dropped(tables: Any) -> None:
         coldlink.Graph.from_pandas(nodes, links, unknown_nodes="keep")
 
 
+def test_what_loading_noticed_is_kept_and_warned_of_once(folder: Path, tables: Any, arrays: Any) -> None:
+    with open(folder / "edges.csv", "a") as edges:
+        edges.write("p1,p1\np2,p3\np3,p2\np2,p3\n")
+    nodes, links = tables
+    loops = pd.DataFrame({"source": ["p1", "p2", "p3", "p2"], "target": ["p1", "p3", "p2", "p3"]})
+    numbers = np.concatenate([arrays[0], [[1, 1], [2, 3], [3, 2], [2, 3]]])
+    for load in (
+        lambda: coldlink.read(folder),
+        lambda: coldlink.Graph.from_pandas(nodes, pd.concat([links, loops])),
+        lambda: coldlink.Graph.from_arrays(numbers, arrays[1]),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            graph = load()
+        assert [warning.category for warning in caught] == [coldlink.LoadWarning]
+        assert caught[0].filename == __file__, "it points to the line that called"
+        assert str(caught[0].message) == "; ".join(graph.notes)
+        assert graph.notes[0] == "dropped 1 self-loop" and "direction" in graph.notes[2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pickle.loads(pickle.dumps(graph)).notes == graph.notes
+        assert coldlink.Graph.from_pandas(nodes, links).notes == []
+
+
+def test_columns_that_become_no_attribute_are_told(tables: Any) -> None:
+    nodes, links = tables
+    with pytest.warns(coldlink.LoadWarning, match="column `empty` makes no attribute"):
+        coldlink.Graph.from_pandas(nodes.assign(empty=None), links)
+
+
 def test_an_error_in_a_file_has_its_place(folder: Path) -> None:
     with open(folder / "edges.csv", "a") as edges:
         edges.write("p1,p999\n")
@@ -180,3 +212,20 @@ def test_an_error_in_a_file_has_its_place(folder: Path) -> None:
     assert raised.value.path == str(folder / "edges.csv") and raised.value.line == 452
     assert 'hint: add the row, or drop such links with `unknown_nodes="drop"`' in str(raised.value)
     assert coldlink.read(folder, unknown_nodes="drop").links == 450
+
+
+def test_hints_offer_only_what_python_has(folder: Path, tables: Any) -> None:
+    nodes, links = tables
+    wide = {f"c{column}": {"kind": "text", "hashed": True, "buckets": 1 << 22} for column in range(17)}
+    for make, hint in [
+        (lambda: coldlink.read(folder / "nodes.csv"), f"give the folder that holds both tables, such as `{folder}`"),
+        (
+            lambda: coldlink.Graph.from_pandas(nodes.assign(**dict.fromkeys(wide, "x")), links, columns=wide),
+            "set some columns to `ignore` with `columns`, or lower their `buckets` and `limit` with `columns`",
+        ),
+        (lambda: coldlink.Model(widht=3), "did you mean `width`?"),
+        (lambda: coldlink.load(folder / "no.model"), "check the path, or make a model with `Model.fit`"),
+    ]:
+        with pytest.raises(coldlink.Error) as raised:
+            make()
+        assert raised.value.hint == hint

@@ -9,38 +9,47 @@ use crate::steps::root;
 
 /// Replaces what stands between the marks.
 pub fn run() -> Result<()> {
-    let path = root().join("README.md");
-    let mut text = fs::read_to_string(&path)?;
-    let quality = newest("-quality")?;
-    text = replaced(&text, "quality", &table(&quality, |row| row.preset == "auto")?)?;
-    for name in ["speed", "core", "serve"] {
-        let folder = newest(&format!("-{name}"))?;
-        let summary = fs::read_to_string(folder.join("summary.md"))
-            .with_context(|| format!("no summary in `{}`", folder.display()))?;
-        let rows: Vec<&str> = summary.lines().filter(|line| line.starts_with('|')).collect();
-        text = replaced(&text, name, &(rows.join("\n") + "\n"))?;
-    }
-    let demo = newest("-core")?.join("demo.txt");
-    let demo = fs::read_to_string(&demo).with_context(|| format!("cannot read `{}`", demo.display()))?;
-    // The first of the new papers is enough for a first screen.
-    let shown = demo.split_once("\nnew-2").map_or(demo.as_str(), |(shown, _)| shown);
-    text = replaced(&text, "demo", &format!("```text\n{}\n…\n```\n", shown.trim_end()))?;
-    let test = newest("-core")?.join("test.txt");
-    let test = fs::read_to_string(&test).with_context(|| format!("cannot read `{}`", test.display()))?;
-    text = replaced(&text, "test", &format!("```text\n{}\n```\n", test.trim_end()))?;
-    for name in ["rows", "index"] {
-        text = replaced(&text, name, &format!("```text\n{}```\n", printed(name)?))?;
-    }
-    text = replaced(&text, "table2", &short("table2-inductive")?)?;
-    fs::write(&path, text)?;
-    let path = root().join("docs/reproduction.md");
-    let mut text = fs::read_to_string(&path)?;
-    for name in ["table3-transductive", "table4-alignment", "table5-loss"] {
-        text = replaced(&text, name, &short(name)?)?;
-    }
-    fs::write(&path, text)?;
-    println!("README.md and docs/reproduction.md are up to date with results/");
+    rewrite("README.md", |text| {
+        let text = replaced(text, "quality", &table(&newest("-quality")?, |row| row.preset == "auto")?)?;
+        let text = replaced(&text, "demo", &demo()?)?;
+        replaced(&text, "speed", &rows("speed")?)
+    })?;
+    rewrite("docs/performance.md", |text| {
+        let text = replaced(text, "core", &rows("core")?)?;
+        let text = replaced(&text, "serve", &rows("serve")?)?;
+        let text = replaced(&text, "rows", &format!("```text\n{}```\n", printed("rows")?))?;
+        replaced(&text, "index", &format!("```text\n{}```\n", printed("index")?))
+    })?;
+    rewrite("docs/reproduction.md", |text| {
+        let tables = ["table2-inductive", "table3-transductive", "table4-alignment", "table5-loss"];
+        tables.iter().try_fold(text.to_owned(), |text, name| replaced(&text, name, &short(name)?))
+    })?;
+    println!("README.md and docs/ are up to date with results/");
     Ok(())
+}
+
+fn rewrite(name: &str, change: impl FnOnce(&str) -> Result<String>) -> Result<()> {
+    let path = root().join(name);
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{name}`"))?;
+    fs::write(&path, change(&text).with_context(|| format!("in `{name}`"))?)?;
+    Ok(())
+}
+
+/// The rows of a summary's tables.
+fn rows(name: &str) -> Result<String> {
+    let folder = newest(&format!("-{name}"))?;
+    let summary = fs::read_to_string(folder.join("summary.md"))
+        .with_context(|| format!("no summary in `{}`", folder.display()))?;
+    Ok(summary.lines().filter(|line| line.starts_with('|')).map(|line| format!("{line}\n")).collect())
+}
+
+/// The best of what the demo prints: how good it is, and the first links of the first new paper.
+fn demo() -> Result<String> {
+    let path = newest("-core")?.join("demo.txt");
+    let demo = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let lines = |from: &'static str, count: usize| demo.lines().skip_while(move |line| !line.starts_with(from)).take(count);
+    let shown: Vec<&str> = lines(" method", 6).chain([""]).chain(lines("new-1", 6)).collect();
+    Ok(format!("```text\n{}\n…\n```\n", shown.join("\n")))
 }
 
 /// A measurement's command and what it printed.

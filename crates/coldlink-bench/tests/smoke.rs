@@ -4,33 +4,21 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A graph of four groups whose members share words and link among themselves.
+use coldlink::synthetic::World;
+
+/// Four topics whose nodes share words and link among themselves.
 fn write_graph(folder: &Path) {
-    let (nodes, groups) = (240_u32, 4);
-    let mut state = 7_u64;
-    let mut random = move |below: u32| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((state >> 33) as u32) % below
+    let world = World {
+        nodes: 240,
+        topics: 4,
+        links_within: 0.95,
+        vocabulary: 48,
+        words_of_topic: 12,
+        words_per_node: 8,
+        words_within: 0.8,
+        ..World::default()
     };
-    let mut text = String::from("source,target\n");
-    for node in 0..nodes {
-        for _ in 0..4 {
-            let other = if random(10) < 9 { random(nodes / groups) * groups + node % groups } else { random(nodes) };
-            if other != node {
-                text += &format!("n{node},n{other}\n");
-            }
-        }
-    }
-    fs::write(folder.join("edges.csv"), text).unwrap();
-    let mut text = String::from("id,words\n");
-    for node in 0..nodes {
-        let word = |random: &mut dyn FnMut(u32) -> u32| {
-            if random(10) < 8 { (node % groups) * 12 + random(12) } else { random(48) }
-        };
-        let words: Vec<String> = (0..8).map(|_| format!("w{}", word(&mut random))).collect();
-        text += &format!("n{node},{}\n", words.join("|"));
-    }
-    fs::write(folder.join("nodes.csv"), text).unwrap();
+    world.write_tables(folder).unwrap();
 }
 
 const QUICK: &str = "steps = 60, validate_every = 20, patience = 3, learning_rate = 0.01";

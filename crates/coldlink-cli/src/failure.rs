@@ -1,17 +1,12 @@
-//! How errors are told: what, caused by what, and what to do about it; and with which exit code.
+//! How errors are reported: what, caused by what, what to do about it, and the exit code.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use coldlink::config::ConfigError;
-use coldlink::load::LoadError;
-use coldlink::model::{AddError, FilterError};
-use coldlink::split::SplitError;
-use coldlink::storage::FileError;
-use coldlink::train::TrainError;
-use coldlink::tune::TuneError;
+use coldlink::error::hint_of;
+use coldlink::hint::{Command, Wording};
 
 /// What this program itself finds wrong.
 #[derive(Debug)]
@@ -23,7 +18,7 @@ pub struct Failure {
 
 #[derive(Debug, PartialEq)]
 enum Kind {
-    /// It ran but missed what was asked.
+    /// It finished, but a threshold was not met.
     Missed,
     /// It could not run.
     CouldNotRun,
@@ -37,7 +32,7 @@ impl Failure {
         Failure { message: message.into(), hint: None, kind: Kind::CouldNotRun }
     }
 
-    /// It ran but missed what was asked.
+    /// It finished, but a threshold was not met.
     pub fn missed(message: impl Into<String>) -> Self {
         Failure { kind: Kind::Missed, ..Failure::new(message) }
     }
@@ -90,31 +85,75 @@ fn text(error: &anyhow::Error) -> String {
     }
     // What was added as a context is found by anyhow alone.
     let own = error.downcast_ref().and_then(|failure: &Failure| failure.hint.clone());
-    if let Some(hint) = own.or_else(|| error.chain().find_map(hint_of)) {
+    if let Some(hint) = own.or_else(|| error.chain().find_map(hint_of)?.worded(&CommandLine)) {
         text.push_str(&format!("hint: {hint}\n"));
     }
     text
 }
 
-fn hint_of(error: &(dyn Error + 'static)) -> Option<String> {
-    None.or_else(|| error.downcast_ref::<coldlink::Error>()?.hint())
-        .or_else(|| error.downcast_ref::<LoadError>()?.hint())
-        .or_else(|| error.downcast_ref::<SplitError>()?.hint())
-        .or_else(|| error.downcast_ref::<ConfigError>()?.hint())
-        .or_else(|| error.downcast_ref::<TrainError>()?.hint())
-        .or_else(|| error.downcast_ref::<TuneError>()?.hint())
-        .or_else(|| error.downcast_ref::<FileError>()?.hint())
-        .or_else(|| error.downcast_ref::<AddError>()?.hint())
-        .or_else(|| Some(error.downcast_ref::<FilterError>()?.hint()))
+/// Hints of the library as commands and options.
+struct CommandLine;
+
+impl Wording for CommandLine {
+    fn option(&self, name: &str, value: Option<&str>) -> Option<String> {
+        Some(value.map_or_else(|| format!("--{name}"), |value| format!("--{name} {value}")))
+    }
+
+    fn setting(&self, key: &str, value: &str) -> Option<String> {
+        Some(format!("--set {key}={value}"))
+    }
+
+    fn command(&self, command: Command) -> Option<String> {
+        let line = match command {
+            Command::Convert => "coldlink convert GRAPH -o FILE.coldlink",
+            Command::Index => "coldlink index MODEL",
+            Command::Inspect => "coldlink inspect GRAPH --schema",
+            Command::Split => "coldlink split GRAPH -o FOLDER",
+            Command::Train => "coldlink train GRAPH -o MODEL",
+            other => return Some(format!("coldlink {}", other.name())),
+        };
+        Some(line.to_owned())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::Cli;
     use anyhow::Context;
+    use clap::{CommandFactory, Parser};
+    use coldlink::Hint;
+    use coldlink::hint::OPTIONS;
 
     #[test]
-    fn an_error_is_told_with_its_causes_and_a_hint() {
+    fn every_option_that_a_hint_can_name_exists() {
+        let line = Cli::command();
+        let exists = |option: &str| {
+            line.get_subcommands().any(|command| command.get_arguments().any(|known| known.get_long() == Some(option)))
+        };
+        let missing: Vec<&str> = OPTIONS.into_iter().filter(|option| !exists(option)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+
+    #[test]
+    fn every_command_that_a_hint_can_name_is_understood() {
+        for command in Command::ALL {
+            let line = CommandLine.command(command).unwrap();
+            if let Err(error) = Cli::try_parse_from(line.split(' ')) {
+                panic!("{line}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_hint_of_the_library_names_options_as_the_command_line_does() {
+        let hint = Hint::new("add the row | drop such links with {unknown-nodes=drop} | use {set width=128}");
+        let expected = "add the row, drop such links with `--unknown-nodes drop`, or use `--set width=128`";
+        assert_eq!(hint.worded(&CommandLine).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn an_error_is_reported_with_its_causes_and_a_hint() {
         let cause = Failure::new("line 3 is wrong\nvery wrong").hint("correct it");
         let error = Err::<(), _>(cause).context("cannot load `papers`").unwrap_err();
         let expected = "error: cannot load `papers`\n  caused by: line 3 is wrong\n    very wrong\nhint: correct it\n";

@@ -1,4 +1,4 @@
-//! What commands read: graphs, models and new nodes; and what is told about them.
+//! What commands read: graphs, models and new nodes; and the notes about them.
 
 use std::path::{Path, PathBuf};
 
@@ -11,15 +11,12 @@ use coldlink::model::Model;
 
 use crate::commands::Common;
 use crate::failure::Failure;
-use crate::tables::{count, percent};
-
-/// An attribute that makes up more of all rows' squared length than this leaves nothing to the others.
-const DOMINATING: f64 = 0.9;
+use crate::tables::count;
 
 /// A graph, in one piece or in two tables.
 #[derive(Args)]
 pub struct GraphArgs {
-    /// The graph: a folder with nodes.csv and edges.csv, an .npz file, or a .coldlink file
+    /// Graph: a folder with nodes.csv and edges.csv, an .npz file, or a .coldlink file
     #[arg(required_unless_present_all = ["nodes", "edges"])]
     graph: Option<PathBuf>,
     #[command(flatten)]
@@ -30,19 +27,19 @@ pub struct GraphArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Reading the graph")]
 pub struct GraphOptions {
-    /// The table of nodes, where it is not in a folder with the links
+    /// Table of nodes, if it is not in one folder with the links
     #[arg(long, value_name = "FILE", requires = "edges", conflicts_with = "graph")]
     nodes: Option<PathBuf>,
-    /// The table of links
+    /// Table of links
     #[arg(long, value_name = "FILE", requires = "nodes", conflicts_with = "graph")]
     edges: Option<PathBuf>,
-    /// Refuse links with directions or weights, and cells that cannot be read, instead of dropping these
+    /// Refuse links with directions or weights and unreadable cells instead of dropping them
     #[arg(long)]
     strict_input: bool,
-    /// What the columns of the tables are, as `coldlink inspect GRAPH --schema` prints it
+    /// Column kinds, as `coldlink inspect GRAPH --schema` prints them
     #[arg(long, value_name = "FILE")]
     columns: Option<PathBuf>,
-    /// What to do with links of nodes that have no row
+    /// Links of nodes without a row
     #[arg(long, value_name = "WHAT", default_value = "refuse")]
     unknown_nodes: Unknown,
 }
@@ -51,16 +48,16 @@ pub struct GraphOptions {
 enum Unknown {
     /// Stop with an error that names the line
     Refuse,
-    /// Leave such links out
+    /// Drop such links
     Drop,
 }
 
 impl GraphArgs {
-    /// Loads the graph and tells what was left out.
+    /// Loads the graph and reports what was ignored.
     pub fn load(&self, common: &Common) -> anyhow::Result<Dataset> {
         let dataset = self.load_silently()?;
         if !common.quiet {
-            notes(&dataset).iter().for_each(|note| eprintln!("note: {note}"));
+            dataset.notes_in_words().iter().for_each(|note| eprintln!("note: {note}"));
         }
         Ok(dataset)
     }
@@ -76,7 +73,7 @@ impl GraphArgs {
         let loaded = match (&self.graph, nodes, edges) {
             (Some(graph), ..) => load(graph, &options),
             (None, Some(nodes), Some(edges)) => load_tables(edges, nodes, &options),
-            (None, ..) => return Err(Failure::new("there is no graph to load").into()),
+            (None, ..) => return Err(Failure::new("no graph given").into()),
         };
         loaded.with_context(|| format!("cannot load `{}`", self.path().display()))
     }
@@ -101,85 +98,33 @@ impl GraphArgs {
     }
 }
 
-/// What the user should know about a graph that was loaded, a line each.
-pub fn notes(dataset: &Dataset) -> Vec<String> {
-    let notes = &dataset.notes;
-    let mut lines = Vec::new();
-    let mut left_out = |number: usize, what: &str, which: &str| {
-        if number > 0 {
-            lines.push(format!("left out {}{which}", count(number, what)));
-        }
-    };
-    left_out(notes.cleaned.self_loops, "self-loop", "");
-    left_out(notes.cleaned.duplicates, "repeated link", "");
-    left_out(notes.unknown_ends, "link", " of nodes without a row");
-    if notes.directed {
-        lines.push("links have a direction, which is dropped (`--strict-input` refuses instead)".to_owned());
-    }
-    if notes.weighted {
-        lines.push("links have weights, which are ignored (`--strict-input` refuses instead)".to_owned());
-    }
-    if !notes.ignored_columns.is_empty() {
-        let (s, make) = if notes.ignored_columns.len() == 1 { ("", "makes") } else { ("s", "make") };
-        let names = notes.ignored_columns.join("`, `");
-        lines
-            .push(format!("column{s} `{names}` {make} no attribute: empty, or nearly every row has a text of its own"));
-    }
-    lines.extend(notes.cells.iter().cloned());
-    lines.extend(dominating_attribute(dataset));
-    lines
-}
-
-/// Numbers far larger than all others, as years beside words, leave those no say.
-fn dominating_attribute(dataset: &Dataset) -> Option<String> {
-    let attributes = &dataset.attributes;
-    if !attributes.blocks().is_empty() {
-        return None;
-    }
-    let mut squares = vec![0.0_f64; attributes.width()];
-    for (&column, &value) in attributes.columns().iter().zip(attributes.values()) {
-        squares[column as usize] += f64::from(value).powi(2);
-    }
-    let total: f64 = squares.iter().sum();
-    let (column, largest) = squares.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let share = largest / total;
-    if attributes.width() < 2 || share.is_nan() || share < DOMINATING {
-        return None;
-    }
-    let name = attributes.names().0.get(column).map_or_else(|| column.to_string(), |name| format!("`{name}`"));
-    let why = format!("attribute {name} makes up {} of all attributes' squared size", percent(share));
-    Some(format!("{why} and outweighs the others; scale it to about 0 to 1, or leave it out"))
-}
-
 /// Opens a model.
 pub fn open_model(path: &Path) -> anyhow::Result<Model> {
-    refuse_folder(path, "a model is a file that `coldlink train` writes")?;
+    refuse_folder(path, "name a model file, as `coldlink train` writes it")?;
     Ok(Model::open(path)?)
 }
 
-/// Opens a model with the index beside it, and tells where there is one that cannot be used.
+/// Opens a model with the index beside it, and reports an index that cannot be used.
 pub fn open_indexed_model(path: &Path, common: &Common) -> anyhow::Result<Model> {
-    refuse_folder(path, "a model is a file that `coldlink train` writes")?;
+    refuse_folder(path, "name a model file, as `coldlink train` writes it")?;
     let (model, problem) = Model::open_indexed(path)?;
     if let Some(problem) = problem.filter(|_| !common.quiet) {
-        let again = format!("`coldlink index {}` makes it anew", path.display());
-        eprintln!("note: {:#}, and every node is scored; {again}", anyhow::Error::from(problem));
+        let again = format!("`coldlink index {}` builds it again", path.display());
+        eprintln!("note: {:#}; scoring every node instead ({again})", anyhow::Error::from(problem));
     }
     Ok(model)
 }
 
-/// Loads nodes that are not in the graph, and tells what the model cannot use of them.
+/// Loads new nodes, and reports what the model cannot use of them.
 pub fn load_new_nodes(path: &Path, model: &Model, strict: bool, common: &Common) -> anyhow::Result<NewNodes> {
-    refuse_folder(path, "new nodes are one table, or an .npz file")?;
+    refuse_folder(path, "give new nodes as one table or `.npz` file")?;
     let loaded = match &model.schema {
         _ if is_npz(path) => load_new_npz(path, model.loaded_width()),
         Some(schema) => load_new(path, schema, strict),
         None => {
             let failure =
-                Failure::new(format!("`{}` is a table, but the model knows columns by number only", path.display()));
-            return Err(failure
-                .hint("it was trained on an .npz file: give new nodes as an .npz file with attr_* arrays")
-                .into());
+                Failure::new(format!("`{}` is a table, but the model was trained on numbered columns", path.display()));
+            return Err(failure.hint("give new nodes as an `.npz` file with the arrays `attr_*`").into());
         }
     };
     let new = loaded.with_context(|| format!("cannot load `{}`", path.display()))?;
@@ -188,9 +133,8 @@ pub fn load_new_nodes(path: &Path, model: &Model, strict: bool, common: &Common)
         new.notes().iter().for_each(|note| eprintln!("note: {note}"));
         if empty > 0 {
             let nodes = count(empty, "new node");
-            let known =
-                if model.memory.is_some() { "only which nodes have many links" } else { "nothing but scores of 0" };
-            eprintln!("note: {nodes} without any attribute that the model knows: {known}");
+            let scores = if model.memory.is_some() { "popularity alone decides" } else { "all scores are 0" };
+            eprintln!("note: {nodes} without any attribute that the model knows: {scores}");
         }
     }
     Ok(new)
@@ -205,5 +149,5 @@ fn refuse_folder(path: &Path, hint: &str) -> anyhow::Result<()> {
 
 /// Rows without any attribute.
 pub fn empty_rows(attributes: &coldlink::graph::Attributes) -> usize {
-    attributes.offsets().windows(2).filter(|pair| pair[0] == pair[1]).count()
+    attributes.empty_rows()
 }

@@ -39,11 +39,11 @@ pub fn write_to(path: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> io::R
 pub fn check_writable(path: &Path, inputs: &[&Path]) -> anyhow::Result<()> {
     if path.is_dir() {
         let failure = Failure::new(format!("cannot write `{}`: it is a folder", path.display()));
-        return Err(failure.hint("give the name of a file").into());
+        return Err(failure.hint("name a file").into());
     }
     if path.exists() && !path.is_file() {
-        let failure = Failure::new(format!("cannot write `{}`: it is no ordinary file", path.display()));
-        return Err(failure.hint("a file appears whole or not at all, which needs an ordinary one").into());
+        let failure = Failure::new(format!("cannot write `{}`: it is not a regular file", path.display()));
+        return Err(failure.hint("coldlink replaces files as a whole; name a regular file").into());
     }
     let same =
         |input: &&Path| fs::canonicalize(input).ok().zip(fs::canonicalize(path).ok()).is_some_and(|(a, b)| a == b);
@@ -54,8 +54,8 @@ pub fn check_writable(path: &Path, inputs: &[&Path]) -> anyhow::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         let failure =
-            Failure::new(format!("cannot write `{}`: there is no folder `{}`", path.display(), folder.display()));
-        return Err(failure.hint(format!("make it first: mkdir -p {}", folder.display())).into());
+            Failure::new(format!("cannot write `{}`: folder `{}` does not exist", path.display(), folder.display()));
+        return Err(failure.hint(format!("create it with `mkdir -p {}`", folder.display())).into());
     }
     let probe = folder.join(format!(".coldlink-{}.probe", std::process::id()));
     File::create(&probe).with_context(|| cannot_write(path))?;

@@ -245,7 +245,7 @@ impl Watcher for Progress {
         if audit.status() > self.worst {
             self.worst = audit.status();
             if !matches!(self.shown, Shown::Nothing) {
-                eprintln!("note: the audit of the split {audit}");
+                eprintln!("note: the leakage audit {audit}");
             }
         }
     }

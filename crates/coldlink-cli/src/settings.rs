@@ -10,21 +10,19 @@ use coldlink::pipeline::{AUTO, Settings};
 #[derive(Args)]
 #[command(next_help_heading = "Settings")]
 pub struct SettingsArgs {
-    /// Settings to start from: auto (searches for the best ones first), default, paper, authors-code, or a TOML file
+    /// Settings to start from: auto (searches for the best first), default, paper, authors-code, or a TOML file
     #[arg(long, default_value = AUTO, value_name = "NAME|FILE")]
     preset: String,
-    /// Time for the search of `--preset auto` in `train` and `evaluate`, as 90s or 3m, estimated for two cores; the choice does
-    /// not depend on the machine
+    /// Budget of the `auto` search, as 90s or 3m of estimated work on two cores; the result does not depend on the machine
     #[arg(long, default_value = "3m", value_name = "TIME", value_parser = seconds)]
     budget: f64,
-    /// A TOML file with settings that replace the preset's
+    /// TOML file with settings that replace the preset's
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// One setting that replaces the preset's, as width=128; may be repeated
+    /// One setting that replaces the preset's, such as width=128; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// What the number of steps is chosen on: links between known nodes, or nodes held back as if they were new
-    /// [default: the preset's]
+    /// What the number of steps is selected on: held-out links, or held-out nodes [default: the preset's]
     #[arg(long, value_name = "RULE")]
     validation: Option<Rule>,
 }
@@ -73,5 +71,5 @@ fn seconds(text: &str) -> Result<f64, String> {
         _ => (text, 1.0),
     };
     let value = number.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
-    value.map(|number| number * unit).ok_or_else(|| "must be a time as 90s, 3m or 1h".to_owned())
+    value.map(|number| number * unit).ok_or_else(|| "must be a time such as 90s, 3m or 1h".to_owned())
 }

@@ -72,15 +72,7 @@ impl Display for Facts {
 
 /// A whole number with its thousands apart.
 pub fn whole(number: impl TryInto<u64>) -> String {
-    let digits = number.try_into().unwrap_or(u64::MAX).to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    coldlink_chart::thousands(&number.try_into().unwrap_or(u64::MAX).to_string())
 }
 
 /// So many of something, in the singular or the plural.

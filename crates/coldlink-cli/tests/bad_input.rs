@@ -24,11 +24,16 @@ fn check(folder: &Folder, line: &str, parts: &[&str]) {
 fn tables_that_are_wrong_are_named_with_their_line() {
     let folder = Folder::new();
     let cases = [
-        ("ragged", "id,x\na,1\nb\n", "source,target\na,b\n", "nodes.csv` line 3: 1 cells, where the header has 2"),
-        ("twice", "id,x\na,1\na,2\n", "source,target\na,b\n", "nodes.csv` line 3: node `a` has a row already"),
+        (
+            "ragged",
+            "id,x\na,1\nb\n",
+            "source,target\na,b\n",
+            "nodes.csv` line 3: expected 2 cells as in the header, got 1",
+        ),
+        ("twice", "id,x\na,1\na,2\n", "source,target\na,b\n", "nodes.csv` line 3: node `a` already has a row"),
         ("unknown", "id,x\na,1\nb,1\n", "source,target\na,z\n", "edges.csv` line 2: node `z` has a link but no row"),
-        ("empty", "id,x\n", "source,target\n", "nodes.csv` has no node"),
-        ("no-links", "id,x\na,1\nb,2\n", "source,target\n", "edges.csv` has no link"),
+        ("empty", "id,x\n", "source,target\n", "nodes.csv` has no nodes"),
+        ("no-links", "id,x\na,1\nb,2\n", "source,target\n", "edges.csv` has no links"),
     ];
     for (name, nodes, edges, expected) in cases {
         folder.write(&format!("{name}/nodes.csv"), nodes);
@@ -43,9 +48,9 @@ fn tables_that_are_wrong_are_named_with_their_line() {
 #[test]
 fn paths_that_lead_nowhere_are_errors() {
     let folder = Folder::new();
-    check(&folder, "inspect nowhere", &["cannot load `nowhere`", "there is no `nowhere`"]);
-    check(&folder, "train papers -o nowhere/out.model", &["there is no folder `nowhere`", "hint: make it first"]);
-    check(&folder, "train papers -o /dev/null", &["it is no ordinary file", "hint: "]);
+    check(&folder, "inspect nowhere", &["cannot load `nowhere`", "`nowhere` does not exist"]);
+    check(&folder, "train papers -o nowhere/out.model", &["folder `nowhere` does not exist", "hint: create it"]);
+    check(&folder, "train papers -o /dev/null", &["it is not a regular file", "hint: "]);
     check(&folder, "train papers -o papers", &["it is a folder", "hint: "]);
     check(
         &folder,
@@ -56,7 +61,7 @@ fn paths_that_lead_nowhere_are_errors() {
     check(
         &folder,
         "evaluate papers --protocol strickt",
-        &["no protocol and no split `strickt`", "hint: protocols are"],
+        &["`strickt` is neither a protocol nor a split", "hint: use `strict`"],
     );
     check(&folder, "split papers -o papers", &["`papers` is not a split", "hint: "]);
     check(&folder, "inspect new.csv", &["is one table", "hint: give the folder that holds both"]);
@@ -96,25 +101,36 @@ fn damaged_files_are_noticed() {
     folder.check("convert papers -o papers.coldlink");
     let packed = folder.read("papers.coldlink");
     folder.write("cut.coldlink", &packed[..packed.len() - 7]);
-    check(&folder, "train cut.coldlink -o out.model", &["`cut.coldlink`", "hint: the file is damaged"]);
+    check(
+        &folder,
+        "train cut.coldlink -o out.model",
+        &["cannot open `cut.coldlink`", "cut off", "hint: copy the file again, or make it again"],
+    );
     assert_eq!(folder.train("papers.model", "").code, 0);
     let mut model = folder.read("papers.model");
     folder.write("cut.model", &model[..model.len() / 2]);
     check(&folder, "predict cut.model --new new.csv", &["cannot open `cut.model`", "hint: copy the file again"]);
-    check(&folder, "inspect cut.model", &["`cut.model` is neither a graph nor a model", "hint: "]);
+    check(&folder, "inspect cut.model", &["cannot open `cut.model`", "cut off", "hint: copy the file again"]);
+    folder.write("none.model", "no model");
+    check(&folder, "inspect none.model", &["`none.model` is neither a graph nor a model", "hint: a graph is"]);
     let last = model.len() - 1;
     model[last] ^= 1;
     folder.write("bent.model", &model);
     check(&folder, "embed bent.model -o out.npy", &["the checksum is", "hint: copy the file again"]);
-    check(&folder, "train papers.model -o out.model", &["in no format that coldlink knows", "hint: a graph is"]);
+    check(&folder, "train papers.model -o out.model", &["it is a model, but a graph is wanted", "hint: a graph is"]);
+    check(&folder, "predict papers.coldlink --new new.csv", &["it is a graph, but a model is wanted", "hint: train a"]);
 }
 
 #[test]
 fn settings_that_do_not_exist_name_the_nearest() {
     let folder = Folder::new();
     check(&folder, "train papers -o out.model --set widht=3", &["no setting `widht`", "hint: did you mean `width`?"]);
-    check(&folder, "train papers -o out.model --set width=0", &["`width` is 0"]);
-    check(&folder, "train papers -o out.model --set width", &["`width` is not of the form key=value", "hint: "]);
+    check(&folder, "train papers -o out.model --set width=0", &["`width` must be from 1 to 4096, got 0"]);
+    check(
+        &folder,
+        "train papers -o out.model --set width",
+        &["expected `key=value`, got `width`", "hint: write, for example, `--set width=128`"],
+    );
     check(&folder, "train papers -o out.model --preset papr", &["no preset `papr`", "hint: did you mean `paper`?"]);
     check(&folder, "train papers -o out.model --preset none.toml", &["cannot read `none.toml`"]);
     folder.write("bad.toml", "width = 16\nstep = 3\n");
@@ -134,13 +150,13 @@ fn new_nodes_that_do_not_fit_the_model_are_refused() {
     assert_eq!(folder.train("papers.model", "").code, 0);
     folder.write("narrow.csv", "id,words\nfresh,soup\n");
     let strict = "predict papers.model --strict-input --new";
-    check(&folder, &format!("{strict} narrow.csv"), &["`narrow.csv`: there is no column `old`", "hint: "]);
+    check(&folder, &format!("{strict} narrow.csv"), &["`narrow.csv`: column `old` is missing", "hint: "]);
     folder.write("wrong.csv", "id,words,old\nfresh,soup,many\n");
-    check(&folder, &format!("{strict} wrong.csv -o out.csv"), &["line 2: column `old` is of kind numeric, and `many`"]);
+    check(&folder, &format!("{strict} wrong.csv -o out.csv"), &["line 2: column `old`: cannot read `many` as numeric"]);
     let lenient = folder.run("predict papers.model --new wrong.csv -o links.csv");
     assert_eq!(lenient.code, 0);
-    assert!(lenient.err.contains("1 cell read as empty, first in line 2: column `old`"), "{}", lenient.err);
-    folder.write("pairs.csv", "new,seen\nfresh,p1\nfresh,p999\n");
+    assert!(lenient.err.contains("read 1 cell as empty, first on line 2: column `old`"), "{}", lenient.err);
+    folder.write("pairs.csv", "source,target\nfresh,p1\nfresh,p999\n");
     let line = "predict papers.model --new new.csv --pairs pairs.csv -q -o out.csv";
     check(&folder, line, &["`pairs.csv` line 3: there is no node `p999`", "hint: "]);
 }

@@ -43,7 +43,7 @@ fn as_numbers(tables: &Dataset) -> Dataset {
 #[test]
 fn tables_find_links_as_well_as_numbers_do() {
     let tables = exported(&Folder::new());
-    let config = SETTINGS.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap());
+    let config = Config::default().set_all(SETTINGS).unwrap();
     let settings = Settings::given(config);
     let mrr = |dataset: &Dataset| {
         let evaluation = Evaluation { first_seed: 3, ..Evaluation::new(dataset, &Protocol::Strict, &settings) };
@@ -135,7 +135,9 @@ fn a_new_user_trains_predicts_serves_and_asks() {
     let found = folder.check("predict papers.model --new held-out.csv --top 1000 --format jsonl");
     let links: Vec<Value> = found.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let is_true = |link: &&Value| {
-        truth.get(link["new"].as_str().unwrap()).is_some_and(|seen| seen.contains(link["seen"].as_str().unwrap()))
+        truth
+            .get(link["source"].as_str().unwrap())
+            .is_some_and(|known| known.contains(link["target"].as_str().unwrap()))
     };
     let ranks: Vec<f64> = links.iter().filter(is_true).map(|link| link["rank"].as_f64().unwrap()).collect();
     assert_eq!(ranks.len(), truth.values().map(HashSet::len).sum::<usize>(), "every true link has a rank");
@@ -153,12 +155,13 @@ fn a_new_user_trains_predicts_serves_and_asks() {
     let node: serde_json::Map<String, Value> = cells.map(|(name, cell)| (name.to_owned(), value(cell))).collect();
     let (status, answer) = serving.ask("/v1/links", &json!({"nodes": [node], "k": 5, "explain": true}));
     assert_eq!(status, 200, "{answer}");
-    let served = answer["links"][0]["links"].as_array().unwrap();
-    let printed: Vec<&Value> = links.iter().filter(|link| link["new"] == row[0]).take(5).collect();
+    let served = answer["links"].as_array().unwrap();
+    let printed: Vec<&Value> = links.iter().filter(|link| link["source"] == row[0]).take(5).collect();
     assert_eq!(served.len(), 5);
     for (served, printed) in served.iter().zip(printed) {
-        assert_eq!((&served["name"], &served["score"]), (&printed["seen"], &printed["score"]));
-        assert!(served["because"].is_object(), "{served}");
+        let mut served = served.as_object().unwrap().clone();
+        assert!(served.remove("explanation").is_some_and(|explanation| explanation.is_object()), "{served:?}");
+        assert_eq!(&Value::Object(served), printed, "the server answers as `predict` does");
     }
     let (status, refused) = serving.ask("/v1/links", &json!({"nodes": []}));
     assert!((400..500).contains(&status) && refused["error"]["hint"].is_string(), "{refused}");

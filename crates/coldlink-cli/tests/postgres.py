@@ -55,7 +55,7 @@ def check_model(run, server, model: str, table: str) -> None:
     ours = links(run("predict", model, "--new", "new.csv", "--top", str(TOP), "--exact", "--format", "csv"))
     found = rows(
         server,
-        f"""SELECT q.name AS new, hit.name AS seen, -hit.distance AS score FROM {table}_new q CROSS JOIN LATERAL
+        f"""SELECT q.name AS source, hit.name AS target, -hit.distance AS score FROM {table}_new q CROSS JOIN LATERAL
             (SELECT name, search <#> q.query AS distance FROM {table} ORDER BY search <#> q.query LIMIT {TOP}) hit""",
     )
     theirs = links(found)
@@ -103,7 +103,7 @@ def rows(server, query: str) -> str:
 def links(text: str) -> dict:
     found = {}
     for row in csv.DictReader(io.StringIO(text)):
-        found.setdefault(row["new"], []).append((row["seen"], float(row["score"])))
+        found.setdefault(row["source"], []).append((row["target"], float(row["score"])))
     return found
 
 

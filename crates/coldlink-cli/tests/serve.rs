@@ -45,7 +45,7 @@ fn others_are_answered_only_with_a_token() {
     assert_eq!(folder.train("m", "").code, 0);
     let refused = folder.run("serve m --address 0.0.0.0 --port 0");
     assert_eq!(refused.code, 2);
-    assert!(refused.err.contains("there is no token\nhint: give `--token-file FILE`"), "{}", refused.err);
+    assert!(refused.err.contains("there is no token\nhint: add `--token-file FILE`"), "{}", refused.err);
     folder.write("token", "short\n");
     let refused = folder.run("serve m --token-file token --port 0");
     assert!(refused.code == 2 && refused.err.contains("the token has 5 characters"), "{}", refused.err);

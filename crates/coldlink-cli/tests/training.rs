@@ -63,7 +63,7 @@ fn a_killed_run_goes_on_to_the_same_bits() {
     assert!(!folder.exists("papers.model"), "it was killed too late to test anything");
     let occupied = folder.run(&format!("train papers -o papers.model {SLOW} {OFTEN}"));
     assert_eq!(occupied.code, 2);
-    assert!(occupied.err.contains("hint: go on from it with `--resume`"), "{}", occupied.err);
+    assert!(occupied.err.contains("hint: continue from it with `--resume`"), "{}", occupied.err);
     let other = folder.run(&format!("train papers -o papers.model {SLOW} {OFTEN} --resume --seed 1"));
     assert_eq!(other.code, 2);
     assert!(other.err.contains("belongs to another run: its seed differs"), "{}", other.err);
@@ -124,8 +124,8 @@ fn an_interrupted_run_says_how_to_go_on_and_does() {
     let child = start(&folder, OFTEN);
     wait_for_checkpoint(&folder);
     let said = interrupt(child);
-    assert!(said.contains("all is kept in `kept/training.checkpoint`"), "{said}");
-    assert!(said.contains("hint: the same command with `--resume` goes on from here"), "{said}");
+    assert!(said.contains("progress is saved in `kept/training.checkpoint`"), "{said}");
+    assert!(said.contains("hint: run the same command with `--resume` to continue"), "{said}");
     assert!(!folder.exists("papers.model"));
     check_resumes_to_the_same_bits(&folder);
 }
@@ -137,7 +137,7 @@ fn an_interrupted_run_without_checkpoints_says_that_nothing_was_kept() {
     let child = start(&folder, "--set steps=2000000");
     std::thread::sleep(Duration::from_millis(500));
     let said = interrupt(child);
-    assert!(said.contains("nothing was kept"), "{said}");
+    assert!(said.contains("nothing was saved"), "{said}");
     assert!(!folder.exists("papers.model"));
 }
 

@@ -32,12 +32,12 @@ fn what_loading_leaves_out_is_told_unless_quiet() {
     assert_eq!(refused.code, 2);
     let done = folder.run("convert loops -o loops.coldlink --unknown-nodes drop");
     for note in [
-        "left out 1 self-loop\n",
-        "left out 1 repeated link\n",
-        "left out 1 link of nodes without a row\n",
-        "links have a direction, which is dropped",
-        "links have weights, which are ignored",
-        "column `title` makes no attribute",
+        "ignored 1 self-loop\n",
+        "ignored 1 repeated link\n",
+        "ignored 1 link of nodes without a row\n",
+        "ignored the direction of links",
+        "ignored the weights of links",
+        "ignored column `title`",
     ] {
         assert!(done.err.contains(note), "{note} is not in\n{}", done.err);
     }
@@ -45,7 +45,7 @@ fn what_loading_leaves_out_is_told_unless_quiet() {
     assert_eq!((quiet.code, quiet.out.as_str(), quiet.err.as_str()), (0, "", ""));
     let strict = folder.run("inspect loops.coldlink --strict-input");
     assert_eq!(strict.code, 2);
-    assert!(strict.err.contains("hint: leave out `--strict-input`"), "{}", strict.err);
+    assert!(strict.err.contains("hint: omit `--strict-input`"), "{}", strict.err);
 }
 
 #[test]
@@ -58,9 +58,9 @@ fn a_model_finds_links_of_new_nodes_within_their_topic() {
 
     let found = folder.run("predict papers.model --new new.csv --top 3");
     assert_eq!(found.code, 0, "{}", found.err);
-    assert!(found.err.contains("note: 1 value that the model does not know"), "`cheese` is unknown: {}", found.err);
+    assert!(found.err.contains("note: 1 value is unknown to the model"), "`cheese` is unknown: {}", found.err);
     let rows = lines(&found.out);
-    assert_eq!((rows.len(), rows[0]), (7, "new,rank,seen,score,probability"));
+    assert_eq!((rows.len(), rows[0]), (7, "source,rank,target,score,probability"));
     for (row, topic) in rows[1..].iter().zip([1, 1, 1, 2, 2, 2]) {
         let paper: usize = row.split(',').nth(2).unwrap()[1..].parse().unwrap();
         assert_eq!(paper % 3, topic, "{row}");
@@ -71,27 +71,28 @@ fn a_model_finds_links_of_new_nodes_within_their_topic() {
         let value: Value = serde_json::from_str(line).unwrap();
         let text = |key: &str| value[key].as_str().map_or_else(|| value[key].to_string(), str::to_owned);
         let parts: Vec<&str> = row.split(',').collect();
-        assert_eq!([text("new"), text("rank"), text("seen")], parts[..3]);
+        assert_eq!([text("source"), text("rank"), text("target")], parts[..3]);
     }
     let explained = folder.check("predict papers.model --new new.csv --top 3 --explain --format jsonl");
     for line in explained.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()) {
-        let because = &line["because"];
-        let parts = ["other_attributes", "similar", "popular", "rest"].map(|part| because[part].as_f64().unwrap());
-        let named = because["attributes"].as_array().unwrap().iter().map(|part| part["adds"].as_f64().unwrap());
+        let explanation = &line["explanation"];
+        let parts = ["other_attributes", "similar_nodes", "popularity", "baseline"];
+        let parts = parts.map(|part| explanation[part].as_f64().unwrap());
+        let named = explanation["attributes"].as_array().unwrap().iter().map(|part| part["adds"].as_f64().unwrap());
         let sum: f64 = named.chain(parts).sum();
         assert!((sum - line["score"].as_f64().unwrap()).abs() < 1e-4, "{line}");
     }
     let first = rows[1].split(',').nth(2).unwrap();
     folder.write("old.csv", format!("name\n{first}\nnobody\n"));
     let without = folder.run("predict papers.model --new new.csv --top 100 --exclude old.csv --format csv");
-    assert!(without.err.contains("note: 1 name of `--exclude` belong to no node"), "{}", without.err);
+    assert!(without.err.contains("note: 1 excluded name belongs to no node"), "{}", without.err);
     assert!(!without.out.contains(&format!(",{first},")), "{}", without.out);
     let mixed = folder.check("predict papers.model --new new.csv --top 1000 --among both --format csv");
-    assert!(mixed.starts_with("new,rank,other,is,score"), "{mixed}");
-    let of_new: Vec<&str> = mixed.lines().filter(|line| line.contains(",new,")).collect();
+    assert!(mixed.starts_with("source,rank,target,known,score"), "{mixed}");
+    let of_new: Vec<&str> = mixed.lines().filter(|line| line.contains(",false,")).collect();
     assert_eq!(of_new.len(), 2, "each of two new nodes finds the other: {of_new:?}");
     let csv = folder.check("predict papers.model --new new.csv --top 1 --explain --format csv");
-    assert!(csv.lines().next().unwrap().ends_with(",because"), "{csv}");
+    assert!(csv.lines().next().unwrap().ends_with(",explanation"), "{csv}");
     let table = folder.check("predict papers.model --new new.csv --top 1 --format table");
     assert!(table.starts_with("fresh\n p"), "{table}");
 
@@ -106,7 +107,7 @@ fn pairs_score_as_the_ranking_does() {
     let folder = Folder::new();
     assert_eq!(folder.train("papers.model", "").code, 0);
     let ranked = folder.check("predict papers.model --new new.csv --top 4 -q");
-    let mut asked = "new,seen\n".to_owned();
+    let mut asked = "source,target\n".to_owned();
     for row in lines(&ranked)[1..].iter() {
         let parts: Vec<&str> = row.split(',').collect();
         asked.push_str(&format!("{},{}\n", parts[0], parts[2]));
@@ -166,7 +167,7 @@ fn added_nodes_are_found_like_those_of_the_graph() {
     let again = folder.run("add m --new new.csv");
     assert_eq!(again.code, 2);
     assert!(
-        again.err.contains("the model has a node `fresh` already") && again.err.contains("hint: "),
+        again.err.contains("the model already has a node `fresh`") && again.err.contains("hint: "),
         "{}",
         again.err
     );
@@ -206,8 +207,8 @@ fn an_index_is_used_where_it_belongs_to_the_model_and_told_where_not() {
     assert_ne!(folder.read("papers.model.index"), stranger, "it is made again with the model");
     folder.write("papers.model.index", &stranger);
     let told = folder.run("predict papers.model --new new.csv");
-    assert!(told.code == 0 && told.err.contains("was made from another model"), "{}", told.err);
-    assert!(told.err.contains("`coldlink index papers.model` makes it anew"), "{}", told.err);
+    assert!(told.code == 0 && told.err.contains("was built from another model"), "{}", told.err);
+    assert!(told.err.contains("`coldlink index papers.model` builds it again"), "{}", told.err);
     assert!(!folder.run("predict papers.model --new new.csv --exact").err.contains("index"));
     folder.write("papers.model.index", "nonsense");
     assert!(folder.run("predict papers.model --new new.csv").err.contains("cannot open `papers.model.index`"));
@@ -303,7 +304,7 @@ fn validation_follows_the_protocol_unless_someone_asks() {
     for words in ["--validation edges", "--set validation=edges", "--protocol transductive --validation nodes"] {
         let (code, _, err) = rule(words);
         assert_eq!(code, 2, "{words}");
-        assert!(err.contains("hint: leave out `--validation`"), "{err}");
+        assert!(err.contains("hint: omit `--validation`"), "{err}");
     }
 }
 
@@ -313,7 +314,7 @@ fn missing_what_was_asked_exits_with_one() {
     let quick = QUICK.join(" ");
     let done = folder.run(&format!("evaluate papers {quick} --min-auc 1.1 --json"));
     assert_eq!(done.code, 1);
-    assert!(done.err.contains("of `--min-auc`"), "{}", done.err);
+    assert!(done.err.contains("below `--min-auc 1.1`"), "{}", done.err);
     serde_json::from_str::<Value>(&done.out).expect("the report is printed all the same");
     assert_eq!(folder.run(&format!("evaluate papers {quick} --min-auc 0.1")).code, 0);
 }
@@ -392,5 +393,5 @@ fn the_demo_goes_the_whole_way_and_can_be_repeated() {
     assert_eq!(links(&folder.check("demo --papers 300 -o world --quiet")), links(&first));
     let refused = folder.run("demo -o papers");
     assert_eq!(refused.code, 2);
-    assert!(refused.err.contains("hint: give another folder"), "{}", refused.err);
+    assert!(refused.err.contains("hint: choose another folder"), "{}", refused.err);
 }

@@ -12,21 +12,21 @@ export function build(described) {
   if (!model.columns.length) inputs.push(attributes());
   fields = [text({ name: model.id }, "the node's name, if it has one"), ...inputs];
   byId("fields").replaceChildren(...fields.map((field) => field.element));
-  kindField()?.input.addEventListener("change", showOfKind);
+  typeField()?.input.addEventListener("change", showOfType);
 }
 
-const kindField = () => fields.find((field) => field.key === model.columns.find((column) => column.tells_kind)?.name);
+const typeField = () => fields.find((field) => field.key === model.columns.find((column) => column.tells_type)?.name);
 
-/** Shows the fields that a node of the chosen kind has. */
-function showOfKind() {
-  const kind = kindField()?.get().value;
-  for (const { of, element } of fields) element.hidden = Boolean(kind && of?.length && !of.includes(kind));
+/** Shows the fields that a node of the chosen node type has. */
+function showOfType() {
+  const chosen = typeField()?.get().value;
+  for (const { of, element } of fields) element.hidden = Boolean(chosen && of?.length && !of.includes(chosen));
 }
 
 /** Puts values into all fields; what is not given becomes empty. */
 export function fill(node) {
   fields.forEach((field) => field.set(node[field.key]));
-  showOfKind();
+  showOfType();
 }
 
 /** The node, or nothing where a field is wrong; the first such gets the focus. */
@@ -100,7 +100,7 @@ function choice(column) {
   const input = short
     ? element("select", {}, element("option", { value: "" }, "unknown"), ...options)
     : element("input", { list: list.id, placeholder: "unknown", spellcheck: "false" });
-  const whole = field(column.name, column.name, "one of some", input);
+  const whole = field(column.name, column.name, "choose one", input);
   whole.element.append(list);
   return {
     ...whole,

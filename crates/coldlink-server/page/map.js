@@ -27,7 +27,8 @@ export function show(map, chosen) {
 
 /** Marks a new node and those that were found for it. */
 export function mark(found, placesOf) {
-  marks = { name: found.node, place: found.place, found: found.links.filter((link) => placesOf.has(link.name)).map((link) => ({ ...link, place: placesOf.get(link.name) })) };
+  const placed = found.links.filter((link) => placesOf.has(link.target)).map((link) => ({ ...link, place: placesOf.get(link.target) }));
+  marks = { name: found.source, place: found.place, found: placed };
   draw();
 }
 
@@ -60,8 +61,8 @@ function draw() {
   });
   const found = marks.found.map((link) => {
     const [x, y] = scale(link.place);
-    return drawn("g", { onclick: () => look(link.name) },
-      drawn("title", {}, `${link.rank}: ${link.name}`),
+    return drawn("g", { onclick: () => look(link.target) },
+      drawn("title", {}, `${link.rank}: ${link.target}`),
       drawn("circle", { class: "found", cx: x, cy: y, r: 5.5 * size, "stroke-width": 1.5 * size }));
   });
   const own = [];

@@ -16,33 +16,33 @@ export function draw(found, look) {
   const most = Math.max(...found.links.map(strength), 1e-12);
   const line = (from, to, properties) =>
     drawn("line", { x1: places[from].x, y1: places[from].y, x2: places[to].x, y2: places[to].y, ...properties });
-  const known = (found.between ?? []).map(([a, b]) => line(a, b, { class: "known" }));
+  const known = found.between.map(([a, b]) => line(a, b, { class: "known" }));
   const likely = found.links.map((link) => line(0, link.rank, { class: "likely", "stroke-width": (1 + 3 * strength(link) / most).toFixed(2) }));
   const nodes = found.links.map((link) => node(link, places[link.rank], look));
   const own = drawn("g", {},
     drawn("circle", { class: "newcomer", cx: places[0].x, cy: places[0].y, r: 10 }),
-    drawn("text", { x: places[0].x, y: places[0].y - 16, "text-anchor": "middle" }, short(found.node)));
-  const about = `The new node ${found.node} with its ${found.links.length} likeliest links, and ${known.length} links among these.`;
+    drawn("text", { x: places[0].x, y: places[0].y - 16, "text-anchor": "middle" }, short(found.source)));
+  const about = `The new node ${found.source} with its ${found.links.length} most likely links, and ${known.length} links between their targets.`;
   holder.replaceChildren(drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": about }, ...known, ...likely, ...nodes, own));
 }
 
 const strength = (link) => link.probability ?? 1 / link.rank;
 
 function node(link, place, look) {
-  const choose = () => link.seen && look(link.name);
+  const choose = () => link.known && look(link.target);
   const onkeydown = (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
     choose();
   };
   const chance = link.probability === undefined ? "" : `, ${percent(link.probability)}`;
-  const label = `${link.rank}: ${link.name}${chance}`;
+  const label = `${link.rank}: ${link.target}${chance}`;
   const properties = { tabindex: "0", role: "button", "aria-label": label, onclick: choose, onkeydown };
   const below = place.y > HEIGHT / 2;
   return drawn("g", properties,
     drawn("title", {}, label),
     drawn("circle", { class: "found", cx: place.x, cy: place.y, r: 7 }),
-    drawn("text", { x: place.x, y: place.y + (below ? 21 : -12), "text-anchor": "middle" }, short(link.name)));
+    drawn("text", { x: place.x, y: place.y + (below ? 21 : -12), "text-anchor": "middle" }, short(link.target)));
 }
 
 const short = (name) => (name.length > 18 ? `${name.slice(0, 17)}…` : name);
@@ -53,7 +53,7 @@ function arrange(found) {
   const around = (rank) => (2 * Math.PI * (rank - 1)) / count - Math.PI / 2;
   const places = [{ x: 0, y: 0 }];
   for (const { rank } of found.links) places.push({ x: Math.cos(around(rank)), y: Math.sin(around(rank)) });
-  const pulls = (found.between ?? []).map(([a, b]) => [a, b, 0.45]);
+  const pulls = found.between.map(([a, b]) => [a, b, 0.45]);
   found.links.forEach(({ rank }) => pulls.push([0, rank, 1]));
   for (let round = 0; round < ROUNDS; round++) {
     const step = 0.06 * (1 - round / ROUNDS);

@@ -16,7 +16,7 @@ export async function open(name) {
   if (node.links !== undefined) body.push(element("p", { class: "quiet" }, node.links === 1 ? "It has one link." : `It has ${whole(node.links)} links.`));
   if (node.neighbors.length) body.push(element("h3", {}, "Linked with"), list(node.neighbors.map((name) => [name, ""])));
   if (node.links > node.neighbors.length && node.neighbors.length) body.push(element("p", { class: "quiet" }, `and ${whole(node.links - node.neighbors.length)} more`));
-  if (node.most_similar.length) body.push(element("h3", {}, "Most like it, by attributes"), list(node.most_similar.map(({ name, cosine }) => [name, ` ${cosine.toFixed(2)}`])));
+  if (node.most_similar.length) body.push(element("h3", {}, "Most similar nodes, by attributes"), list(node.most_similar.map(({ name, cosine }) => [name, ` ${cosine.toFixed(2)}`])));
   byId("node-body").replaceChildren(...body);
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;

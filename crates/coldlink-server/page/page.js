@@ -55,7 +55,8 @@ async function find() {
   byId("status").textContent = "Looking…";
   const popularity = Number(byId("popularity").value);
   const answer = await post("/v1/links", { nodes: [filled], k: count, explain: true, map: true, popularity });
-  const [found] = answer.links;
+  const [{ source, place, between }] = answer.map;
+  const found = { source, place, between, links: answer.links };
   asked = filled;
   results.show(found, answer.notes, look);
   near.draw(found, look);
@@ -63,14 +64,14 @@ async function find() {
   map.mark(found, places);
   const links = found.links.length === 1 ? "One link was" : `${found.links.length} links were`;
   const bars = model.probabilities ? " Bars are relative to the likeliest." : "";
-  byId("status").textContent = `${links} found for ${found.node}.${bars}`;
+  byId("status").textContent = `${links} found for ${source}.${bars}`;
   byId("add").hidden = model.read_only || !filled[model.id];
 }
 
 /** The map shows some of many nodes; those that were found are on it in any case. */
 async function placeAll(found) {
-  const missing = found.links.filter((link) => link.seen && !places.has(link.name)).slice(0, 20);
-  const looked = await Promise.all(missing.map((link) => get(`/v1/nodes/${encodeURIComponent(link.name)}`).catch(() => null)));
+  const missing = found.links.filter((link) => link.known && !places.has(link.target)).slice(0, 20);
+  const looked = await Promise.all(missing.map((link) => get(`/v1/nodes/${encodeURIComponent(link.target)}`).catch(() => null)));
   for (const one of looked) if (one) places.set(one.name, one.place);
 }
 

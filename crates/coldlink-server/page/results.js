@@ -2,18 +2,20 @@
 
 import { byId, drawn, element, percent, signed } from "./element.js";
 
+const BASELINE = "baseline";
+
 /** Shows the links of a node; `look` is called with the name of a node that is chosen. */
 export function show(found, notes, look) {
   const bar = widths(found.links);
   byId("links").replaceChildren(...found.links.map((link, place) => row(link, bar[place], look)));
   byId("notes").replaceChildren(...notes.map((note) => element("li", {}, note)));
   byId("notes").hidden = !notes.length;
-  const similar = (found.most_similar ?? []).flatMap(({ name, cosine }, place) => [
+  const similar = (found.links[0]?.explanation.most_similar ?? []).flatMap(({ name, cosine }, place) => [
     place ? ", " : "",
     element("button", { type: "button", class: "plain", onclick: () => look(name) }, name),
     ` (${cosine.toFixed(2)})`,
   ]);
-  byId("similar").replaceChildren(...(similar.length ? ["Its attributes are most like those of ", ...similar, "."] : []));
+  byId("similar").replaceChildren(...(similar.length ? ["Most similar nodes: ", ...similar] : []));
 }
 
 /** The share of the bar that each link fills: by probability, the likeliest fills it; else by score. */
@@ -34,25 +36,25 @@ function row(link, share, look) {
     : element("span", { class: "amount" }, link.score.toFixed(2), element("small", {}, " score"));
   const filled = element("span");
   filled.style.width = `${(100 * share).toFixed(1)}%`;
-  const name = link.seen
-    ? element("button", { type: "button", class: "plain", onclick: () => look(link.name) }, link.name)
-    : element("strong", {}, link.name);
+  const name = link.known
+    ? element("button", { type: "button", class: "plain", onclick: () => look(link.target) }, link.target)
+    : element("strong", {}, link.target);
   return element("li", { class: "link" },
     element("div", { class: "line" },
       element("span", { class: "rank", "aria-hidden": "true" }, String(link.rank)),
       name,
       amount,
       element("div", { class: "bar", "aria-hidden": "true" }, filled)),
-    link.because ? why(link) : null);
+    why(link));
 }
 
-function why({ because, score, name }) {
+function why({ explanation, score, target }) {
   const parts = [
-    ...because.attributes.map((part) => [part.name.replace("=", ": "), part.adds]),
-    ["all its other attributes", because.other_attributes],
-    ["links of similar nodes", because.similar],
-    ["the other node's many links", because.popular],
-    ["what every pair gets", because.rest],
+    ...explanation.attributes.map((reason) => [reason.name.replace("=", ": "), reason.adds]),
+    ["other attributes", explanation.other_attributes],
+    ["similar nodes", explanation.similar_nodes],
+    ["popularity", explanation.popularity],
+    [BASELINE, explanation.baseline],
   ].filter(([, adds]) => Math.abs(adds) >= 0.005);
   const most = Math.max(...parts.map(([, adds]) => Math.abs(adds)), 1e-9);
   const rows = parts.map(([what, adds]) => element("tr", {},
@@ -60,11 +62,11 @@ function why({ because, score, name }) {
     element("td", { class: "part", "aria-hidden": "true" }, part(adds / most)),
     element("td", {}, signed(adds))));
   rows.push(element("tr", {}, element("th", { scope: "row" }, "score (log-odds)"), element("td", { "aria-hidden": "true" }), element("td", {}, signed(score))));
-  const best = parts.filter(([what, adds]) => adds > 0 && what !== "what every pair gets").sort((a, b) => b[1] - a[1]).slice(0, 3);
+  const best = parts.filter(([what, adds]) => adds > 0 && what !== BASELINE).sort((a, b) => b[1] - a[1]).slice(0, 3);
   const short = best.length ? `because of ${best.map(([what]) => what).join("; ")}` : "why";
   return element("details", { class: "why" },
     element("summary", {}, short),
-    element("table", { "aria-label": `What adds to the score of ${name}` }, element("tbody", {}, ...rows)));
+    element("table", { "aria-label": `What adds to the score of ${target}` }, element("tbody", {}, ...rows)));
 }
 
 /** A bar to the right of the middle for what speaks for a link, to the left for what speaks against it. */

@@ -21,7 +21,7 @@ use crate::work::Answer;
 pub struct ModelAnswer {
     /// The version of coldlink.
     version: &'static str,
-    /// A hash of the model's file: the same model has the same.
+    /// The checksum of the model's file: the same model has the same.
     fingerprint: String,
     /// How the model came to be.
     #[schema(value_type = Object)]
@@ -66,7 +66,7 @@ fn about(served: &Served, limits: Limits, read_only: bool) -> Result<ModelAnswer
         summary: model.summary.clone(),
         config: serde_json::to_value(&model.config).map_err(|_| ApiError::internal())?,
         index_recall: model.index().map(|index| index.recall),
-        probabilities: model.memory.is_some(),
+        probabilities: model.gives_probabilities(),
         id,
         columns: columns(served),
         example: example(served),

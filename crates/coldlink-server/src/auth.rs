@@ -66,7 +66,7 @@ pub async fn check_token(State(server): State<Arc<Server>>, request: Request, ne
     match word {
         Some((_, word)) if token.is(word.trim()) => next.run(request).await,
         Some(_) => refuse("the token is another one"),
-        None => refuse("this server asks for a token"),
+        None => refuse("this server requires a token"),
     }
 }
 
@@ -79,7 +79,7 @@ pub async fn check_host(State(server): State<Arc<Server>>, request: Request, nex
     if server.options.token.is_some() || host(request.headers(), request.uri()).is_none_or(is_local) {
         return next.run(request).await;
     }
-    let hint = "ask for `localhost`; behind a proxy, start the server with `--token-file`";
+    let hint = "send requests to `localhost`; behind a proxy, the server needs a token";
     ApiError::new(Code::WrongHost, "this request is meant for another host", hint).into_response()
 }
 

@@ -1,31 +1,31 @@
 //! What requests bring: bodies in JSON, queries and paths, each refused in the one shape of errors.
 
+use std::fmt;
+use std::marker::PhantomData;
+
 use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::{HeaderMap, StatusCode, header};
-use serde::de::{DeserializeOwned, Error, IntoDeserializer};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Map;
 
 use crate::error::{ApiError, Code};
 
-/// The bytes of a body that is announced as JSON; they are read where there is time for it.
+/// The bytes of a body that is declared as JSON; they are read where there is time for it.
 pub struct Body(Bytes);
 
 impl Body {
     /// The request that is in it.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
-        // A list would be taken for the fields in their order.
-        if self.0.trim_ascii_start().first() == Some(&b'[') {
-            return Err(ApiError::new(Code::BadValue, "the body is a list", "send one JSON object"));
-        }
-        serde_json::from_slice(&self.0).map_err(|error| match error.classify() {
+        let parsed = serde_json::from_slice(&self.0).map_err(|error| match error.classify() {
             serde_json::error::Category::Data => {
                 ApiError::new(Code::BadValue, error.to_string(), "GET /openapi.json describes the request")
             }
-            _ => ApiError::new(Code::BadJson, format!("the body is no JSON: {error}"), "send one JSON object"),
-        })
+            _ => ApiError::new(Code::BadJson, format!("the body is not valid JSON: {error}"), "send one JSON object"),
+        });
+        parsed.map(|Object(request)| request)
     }
 }
 
@@ -34,7 +34,7 @@ impl<S: Send + Sync> FromRequest<S> for Body {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         if !is_json(request.headers()) {
-            let message = "the body is not announced as JSON";
+            let message = "the body is not declared as JSON";
             return Err(ApiError::new(
                 Code::WrongMediaType,
                 message,
@@ -47,7 +47,7 @@ impl<S: Send + Sync> FromRequest<S> for Body {
                 "the body is larger than allowed",
                 "send fewer nodes at once; GET /v1/model has the limits",
             ),
-            _ => ApiError::new(Code::BadJson, "the body ended before it was whole", "send it again"),
+            _ => ApiError::new(Code::BadJson, "the body ended early", "send it again"),
         })?;
         Ok(Body(bytes))
     }
@@ -67,12 +67,36 @@ pub fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Err
         number.map(|number| number as usize)
     };
     let whole = number.as_u64().and_then(|number| usize::try_from(number).ok()).or_else(written_with_point);
-    whole.ok_or_else(|| D::Error::custom(format!("{number} is no whole number from 0 on")))
+    whole.ok_or_else(|| D::Error::custom(format!("expected a non-negative integer, got {number}")))
 }
 
-/// An object; a list is not taken for its fields in their order.
-pub fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
-    T::deserialize(Map::deserialize(deserializer)?).map_err(D::Error::custom)
+/// What an object says; a list is not taken for its fields in their order.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Object<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+    }
+}
+
+/// A list of objects.
+pub fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    let all = Vec::<Object<T>>::deserialize(deserializer)?;
+    Ok(all.into_iter().map(|Object(value)| value).collect())
 }
 
 /// One of some words; an object with it as its key is not taken for it.

@@ -49,9 +49,9 @@ pub struct Column {
     /// How many numbers it takes, where it takes a list of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub numbers: Option<u32>,
-    /// Whether it says what kind of node this is.
-    pub tells_kind: bool,
-    /// The kinds of nodes that have it; none where all do.
+    /// Whether it says of which node type a node is.
+    pub tells_type: bool,
+    /// The node types that have it; none where all do.
     pub of: Vec<String>,
 }
 
@@ -74,15 +74,15 @@ fn describe(column: &coldlink::columns::Column) -> Option<Column> {
     };
     let (values, numbers): (&[String], _) = match &column.values {
         Values::Listed(values) => (values, None),
-        Values::Numbers(count) => (&[], Some(*count)),
+        Values::Numbers(count) | Values::Dense(count) => (&[], Some(*count)),
         _ => (&[], None),
     };
     // Single words of texts are no choice.
     let values = if takes == Takes::Text { &[] } else { values };
     let step = values.len().div_ceil(MOST_VALUES).max(1);
     let shown = values.iter().step_by(step).cloned().collect();
-    let (name, known_values, tells_kind) = (column.name.clone(), values.len(), column.kind == ColumnKind::Type {});
-    Some(Column { name, takes, values: shown, known_values, numbers, tells_kind, of: column.of.clone() })
+    let (name, known_values, tells_type) = (column.name.clone(), values.len(), column.kind == ColumnKind::Type {});
+    Some(Column { name, takes, values: shown, known_values, numbers, tells_type, of: column.of.clone() })
 }
 
 /// A new node that could be asked about: made like one of the model's.
@@ -92,7 +92,7 @@ pub fn example(served: &Served) -> Value {
         let numbers = attributes.iter().map(|column| (column.to_string(), json!(1.0)));
         return json!({"id": "a new node", "attributes": Map::from_iter(numbers)});
     };
-    let names: Vec<String> = attributes.iter().map(|&column| served.attribute_name(column)).collect();
+    let names: Vec<String> = attributes.iter().map(|&column| served.model.attribute_name(column)).collect();
     let words_of = |column: &Column| {
         let start = format!("{}=", column.name);
         let words = names.iter().filter_map(|name| name.strip_prefix(&start)).filter(|word| *word != "(other)");
@@ -100,9 +100,9 @@ pub fn example(served: &Served) -> Value {
     };
     let mut node = Map::from_iter([(schema.id.clone(), json!("a new node"))]);
     let columns = columns(served);
-    let kind = columns.iter().find(|column| column.tells_kind);
-    let kind = kind.and_then(|column| words_of(column).pop().or_else(|| column.values.first().cloned()));
-    let has = |column: &Column| column.of.is_empty() || kind.as_ref().is_none_or(|kind| column.of.contains(kind));
+    let node_type = columns.iter().find(|column| column.tells_type);
+    let node_type = node_type.and_then(|column| words_of(column).pop().or_else(|| column.values.first().cloned()));
+    let has = |column: &Column| column.of.is_empty() || node_type.as_ref().is_none_or(|own| column.of.contains(own));
     for column in columns.into_iter().filter(has) {
         let mut words = words_of(&column);
         if words.is_empty() {

@@ -6,6 +6,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use coldlink::model::BASE_RATES;
 use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 
@@ -25,8 +26,8 @@ use crate::state::Server;
     ),
     components(schemas(ErrorBody)),
     tags(
-        (name = "new nodes", description = "what is asked about nodes that are not in the graph"),
-        (name = "nodes", description = "the nodes that links are found among"),
+        (name = "new nodes", description = "queries about nodes that the model does not have"),
+        (name = "nodes", description = "the known nodes, which links are found among"),
         (name = "server", description = "what is served")
     )
 )]
@@ -55,17 +56,22 @@ fn fitting(server: &Server, served: &Served) -> Value {
     for request in ["LinksRequest", "ScoreRequest", "EmbedRequest", "AddRequest"] {
         set(&format!("/components/schemas/{request}/properties/nodes"), "maxItems", json!(limits.nodes));
     }
+    for request in ["LinksRequest", "ScoreRequest"] {
+        let base_rate = format!("/components/schemas/{request}/properties/base_rate");
+        set(&base_rate, "minimum", json!(BASE_RATES.start()));
+        set(&base_rate, "maximum", json!(BASE_RATES.end()));
+    }
     set("/components/schemas/LinksRequest/properties/k", "maximum", json!(limits.k));
     set("/components/schemas/ScoreRequest/properties/pairs", "maxItems", json!(limits.pairs));
     set("/paths/~1v1~1nodes/get/parameters/1/schema", "maximum", json!(limits.names));
     let new = example(served);
     let name = new.get(id_of(served)).cloned().unwrap_or_default();
-    let seen = served.model.names.get(0);
-    let pairs = json!([{"new": name, "seen": seen}]);
+    let known = served.model.names.get(0);
+    let pairs = json!([{"source": name, "target": known}]);
     set("/components/schemas/LinksRequest", "examples", json!([{"nodes": [new], "k": 5, "explain": true}]));
     set("/components/schemas/ScoreRequest", "examples", json!([{"nodes": [new], "pairs": pairs}]));
     set("/components/schemas/EmbedRequest", "examples", json!([{"nodes": [new]}]));
-    set("/paths/~1v1~1nodes~1{name}/get/parameters/0", "example", json!(seen));
+    set("/paths/~1v1~1nodes~1{name}/get/parameters/0", "example", json!(known));
     if server.options.token.is_some() {
         set("", "security", json!([{"token": []}]));
         set("/components", "securitySchemes", json!({"token": {"type": "http", "scheme": "bearer"}}));

@@ -10,7 +10,6 @@ use utoipa::ToSchema;
 use crate::body::Body;
 use crate::error::{ApiError, ErrorBody};
 use crate::limits::Limits;
-use crate::links::check_finite;
 use crate::rows::{Given, Node};
 use crate::served::Served;
 use crate::state::Server;
@@ -57,10 +56,9 @@ pub async fn embed(State(server): State<Arc<Server>>, body: Body) -> Result<Answ
 
 fn embed_nodes(served: &Served, request: EmbedRequest, limits: &Limits) -> Result<EmbedAnswer, ApiError> {
     let Given { new, notes, .. } = Given::read(served, request.nodes, limits.nodes)?;
-    let newcomers = served.model.meet(&new.attributes);
-    check_finite(&newcomers)?;
-    let rows = &newcomers.embeddings.attributes;
+    let asked = served.model.ask(new)?;
+    let (names, rows) = (&asked.new_nodes().names, &asked.encoded().embeddings.attributes);
     let embedding =
-        |row: usize| Embedding { node: new.names.get(row as NodeId).into_owned(), embedding: rows.row(row).to_vec() };
+        |row: usize| Embedding { node: names.get(row as NodeId).into_owned(), embedding: rows.row(row).to_vec() };
     Ok(EmbedAnswer { width: rows.columns(), embeddings: (0..rows.rows()).map(embedding).collect(), notes })
 }

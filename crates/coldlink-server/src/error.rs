@@ -3,8 +3,10 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use coldlink::Hint;
+use coldlink::hint::{Command, Wording};
 use coldlink::load::{LineProblem, LoadError};
-use coldlink::model::{AddError, FilterError};
+use coldlink::model::{AddError, QueryError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -29,7 +31,7 @@ pub enum Code {
     ReadOnly,
     /// No node has that name.
     UnknownNode,
-    /// No node has that value, or is of that kind.
+    /// No node has that value, or is of that node type.
     UnknownValue,
     /// There is nothing at that path.
     UnknownPath,
@@ -39,7 +41,7 @@ pub enum Code {
     KnownNode,
     /// The body, or the number of all links that are asked for, is beyond the limits.
     TooLarge,
-    /// The body is announced as something else than JSON.
+    /// The body is not declared as JSON.
     WrongMediaType,
     /// Too many requests are waiting.
     Overloaded,
@@ -128,23 +130,33 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// New nodes that the library refuses.
+/// What the library refuses, with the library's own words. Only here its errors get codes and their hints are read.
+fn refused(code: Code, message: impl Into<String>, hint: Option<Hint>) -> ApiError {
+    ApiError::new(code, message, worded(hint))
+}
+
 impl From<LoadError> for ApiError {
     fn from(error: LoadError) -> Self {
-        let hint = error.hint().unwrap_or_else(|| "GET /v1/model describes the columns".to_owned());
-        let message = match &error {
-            LoadError::Line { line, problem, .. } => format!("node {line}: {problem}"),
-            LoadError::Table { problem, .. } => problem.to_string(),
-            other => other.to_string(),
+        let (code, message) = match &error {
+            LoadError::Line { line, problem, .. } => {
+                let repeated = matches!(problem, LineProblem::RepeatedNode { .. });
+                (if repeated { Code::KnownNode } else { Code::BadValue }, format!("node {line}: {problem}"))
+            }
+            LoadError::Table { problem, .. } => (Code::BadValue, problem.to_string()),
+            other => (Code::BadValue, other.to_string()),
         };
-        let repeated = matches!(&error, LoadError::Line { problem: LineProblem::RepeatedNode { .. }, .. });
-        ApiError::new(if repeated { Code::KnownNode } else { Code::BadValue }, message, hint)
+        refused(code, message, error.hint())
     }
 }
 
-impl From<FilterError> for ApiError {
-    fn from(error: FilterError) -> Self {
-        ApiError::new(Code::UnknownValue, error.to_string(), error.hint())
+impl From<QueryError> for ApiError {
+    fn from(error: QueryError) -> Self {
+        let code = match error {
+            QueryError::UnknownNode { .. } => Code::UnknownNode,
+            QueryError::Filter(_) => Code::UnknownValue,
+            _ => Code::BadValue,
+        };
+        refused(code, error.to_string(), error.hint())
     }
 }
 
@@ -154,6 +166,28 @@ impl From<AddError> for ApiError {
             AddError::Known { .. } | AddError::Repeated { .. } => Code::KnownNode,
             _ => Code::BadValue,
         };
-        ApiError::new(code, error.to_string(), error.hint().unwrap_or_default())
+        refused(code, error.to_string(), error.hint())
     }
+}
+
+/// A request has none of the options that hints of the library name: what they offer is the business of whoever runs the server.
+struct Http;
+
+impl Wording for Http {
+    fn option(&self, _: &str, _: Option<&str>) -> Option<String> {
+        None
+    }
+
+    fn setting(&self, _: &str, _: &str) -> Option<String> {
+        None
+    }
+
+    fn command(&self, _: Command) -> Option<String> {
+        None
+    }
+}
+
+fn worded(hint: Option<Hint>) -> String {
+    hint.and_then(|hint| hint.worded(&Http))
+        .unwrap_or_else(|| "GET /v1/model describes new nodes and the limits".to_owned())
 }

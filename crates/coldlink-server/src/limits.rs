@@ -59,6 +59,6 @@ pub fn check_count(what: &str, count: usize, most: usize) -> Result<(), ApiError
     if (1..=most).contains(&count) {
         return Ok(());
     }
-    let message = format!("`{what}` counts {count}, where 1 to {most} are allowed");
-    Err(ApiError::new(Code::BadValue, message, "GET /v1/model has the limits; ask for fewer, or in parts"))
+    let message = format!("`{what}`: expected 1 to {most}, got {count}");
+    Err(ApiError::new(Code::BadValue, message, "ask for less, or in several requests; GET /v1/model has the limits"))
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use coldlink::graph::NodeId;
+use coldlink::model::SimilarNode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::body::{Body, Path, Query};
 use crate::error::{ApiError, Code, ErrorBody};
-use crate::explain::SimilarNode;
 use crate::limits::check_count;
 use crate::rows::{Given, Node};
 use crate::served::Served;
@@ -64,7 +64,7 @@ pub struct NodeName {
 pub async fn search(State(server): State<Arc<Server>>, Query(search): Query<Search>) -> Result<Answer, ApiError> {
     check_count("limit", search.limit, server.limits().names)?;
     let find = move |served: &Served| {
-        let nodes = served.names.starting_with(&served.model.names, &search.prefix, search.limit);
+        let nodes = served.model.starting_with(&search.prefix, search.limit);
         let name =
             |node: NodeId| NodeName { name: served.model.names.get(node).into_owned(), links: served.degree(node) };
         NodesAnswer { nodes: nodes.into_iter().map(name).collect() }
@@ -78,13 +78,13 @@ pub struct NodeAnswer {
     /// Its name.
     name: String,
     /// Whether it had a link in training.
-    seen: bool,
+    warm: bool,
     /// Its links, where the model keeps them.
     #[serde(skip_serializing_if = "Option::is_none")]
     links: Option<usize>,
     /// The first hundred of the nodes it is linked with.
     neighbors: Vec<String>,
-    /// The nodes whose attributes are most like its own.
+    /// The warm nodes whose attributes are most similar to its own.
     most_similar: Vec<SimilarNode>,
     /// Where it lies on the map.
     place: [f64; 2],
@@ -100,43 +100,18 @@ pub async fn look(State(server): State<Arc<Server>>, Path(name): Path<String>) -
 }
 
 fn look_at(served: &Served, name: &str) -> Result<NodeAnswer, ApiError> {
-    let node = served.find(name).ok_or_else(|| ApiError::unknown_node(name))?;
     let model = &served.model;
+    let node = model.find(name).ok_or_else(|| ApiError::unknown_node(name))?;
     let neighbors = model.memory.as_ref().map(|memory| memory.graph.neighbors(node)).unwrap_or_default();
     let named = |&node: &NodeId| model.names.get(node).into_owned();
     Ok(NodeAnswer {
         name: named(&node),
-        seen: model.embeddings.warm[node as usize],
+        warm: model.embeddings.warm[node as usize],
         links: served.degree(node),
         neighbors: neighbors.iter().take(MOST_NEIGHBORS).map(named).collect(),
-        most_similar: most_similar(served, node),
+        most_similar: model.similar_nodes(node, MOST_SIMILAR),
         place: served.map().place(model.embeddings.attributes.row(node as usize)),
     })
-}
-
-/// The nodes whose attribute embeddings have the largest cosines with one's own.
-fn most_similar(served: &Served, node: NodeId) -> Vec<SimilarNode> {
-    let rows = &served.model.embeddings.attributes;
-    let product = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
-    let own = rows.row(node as usize);
-    let length = product(own, own).sqrt();
-    let cosine = |other: usize| {
-        let row = rows.row(other);
-        product(own, row) / (length * product(row, row).sqrt()).max(f32::MIN_POSITIVE)
-    };
-    let others = (0..rows.rows()).filter(|&other| other != node as usize);
-    let mut all: Vec<(f32, usize)> = others.map(|other| (cosine(other), other)).collect();
-    let best_first = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-    if all.len() > MOST_SIMILAR {
-        all.select_nth_unstable_by(MOST_SIMILAR - 1, best_first);
-        all.truncate(MOST_SIMILAR);
-    }
-    all.sort_by(best_first);
-    let named = |(cosine, node): (f32, usize)| SimilarNode {
-        name: served.model.names.get(node as NodeId).into_owned(),
-        cosine,
-    };
-    all.into_iter().map(named).collect()
 }
 
 /// New nodes that stay.
@@ -171,7 +146,7 @@ pub async fn add(
     body: Body,
 ) -> Result<(StatusCode, axum::Json<AddAnswer>), ApiError> {
     if server.options.read_only {
-        let hint = "the server was started with `--read-only`";
+        let hint = "ask whoever runs the server to allow it";
         return Err(ApiError::new(Code::ReadOnly, "nodes cannot be added here", hint));
     }
     // What cannot be added need not wait for its turn.
@@ -211,8 +186,9 @@ async fn add_nodes(server: &Arc<Server>, nodes: Vec<Node>) -> Result<AddAnswer, 
             let server = changed;
             let current = server.newest();
             let Given { new, notes, .. } = read_named(&current, nodes, server.limits().nodes)?;
-            crate::links::check_finite(&current.model.meet(&new.attributes))?;
-            let larger = current.model.add(&new)?;
+            let asked = current.model.ask(new)?;
+            let new = asked.new_nodes();
+            let larger = current.model.add(new)?;
             let cannot_save = |error: coldlink::storage::FileError| {
                 tracing::error!(error = &error as &dyn std::error::Error, "the model with new nodes cannot be saved");
                 ApiError::new(

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use coldlink::columns::{Mismatches, Schema};
 use coldlink::dataset::NewNodes;
 use coldlink::graph::{Attributes, Names};
-use coldlink::load::new_from_json_lines;
+use coldlink::load::{Objects, new_nodes};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder};
@@ -70,7 +70,7 @@ fn left_out(unknown: &BTreeSet<String>) -> Option<String> {
     let names: Vec<String> = unknown.iter().take(NAMED).map(|key| format!("`{}`", short(key))).collect();
     let more = if unknown.len() > NAMED { ", …" } else { "" };
     let s = if unknown.len() == 1 { "" } else { "s" };
-    (!names.is_empty()).then(|| format!("left out key{s} that the model does not know: {}{more}", names.join(", ")))
+    (!names.is_empty()).then(|| format!("ignored key{s} that the model does not know: {}{more}", names.join(", ")))
 }
 
 /// As rows of a table with the columns of the schema; a key that is missing is an empty cell.
@@ -80,7 +80,7 @@ fn by_column(
     nodes: Vec<Node>,
     unknown: &mut BTreeSet<String>,
 ) -> Result<Read, ApiError> {
-    let mut lines = Vec::new();
+    let mut rows = Vec::with_capacity(nodes.len());
     let (mut named, mut empty) = (Vec::with_capacity(nodes.len()), 0);
     for (place, Node(mut object)) in nodes.into_iter().enumerate() {
         let name = name_of(&mut object, &schema.id, place)?;
@@ -95,12 +95,12 @@ fn by_column(
         // What nothing is made of may be there, or not.
         object.retain(|key, _| schema.column(key).is_none());
         unknown.extend(object.into_iter().map(|(key, _)| key));
-        serde_json::to_writer(&mut lines, &row).map_err(|_| ApiError::internal())?;
-        lines.push(b'\n');
+        rows.push(row);
     }
-    let mut new = new_from_json_lines(lines, schema, false)?;
+    let header = std::iter::once(schema.id.clone()).chain(columns.iter().map(|column| column.name.clone()));
+    let mut new = new_nodes(&Objects::with_header(header.collect(), rows)?, schema, false)?;
     if let Some((node, problem)) = &new.mismatches.first_unreadable {
-        return Err(bad_node((*node as usize).saturating_sub(1), problem, "leave out what is not known"));
+        return Err(bad_node((*node as usize).saturating_sub(1), problem, "omit what is unknown"));
     }
     new.mismatches.missing_columns.clear();
     Ok((new, named, empty))
@@ -123,8 +123,7 @@ fn check_cell(column: &Column, value: &Value, place: usize) -> Result<(), ApiErr
         Takes::Text => (is_scalar, "a text"),
         Takes::Words => (!value.is_object(), "a value or a list of values"),
     };
-    let problem =
-        || bad_node(place, format!("column `{}` takes {takes}", short(&column.name)), "leave out what is not known");
+    let problem = || bad_node(place, format!("column `{}` takes {takes}", short(&column.name)), "omit what is unknown");
     if fits { Ok(()) } else { Err(problem()) }
 }
 
@@ -139,7 +138,7 @@ fn name_of(object: &mut Map<String, Value>, key: &str, place: usize) -> Result<S
         None | Some(Value::Null) => Ok(String::new()),
         Some(Value::String(name)) => Ok(name.trim().to_owned()),
         Some(Value::Number(number)) => Ok(number.to_string()),
-        Some(_) => Err(bad_node(place, format!("`{key}` is neither a text nor a number"), "a name is a text")),
+        Some(_) => Err(bad_node(place, format!("`{key}` must be a text or a number"), "a name is a text")),
     }
 }
 
@@ -158,7 +157,7 @@ fn by_number(width: usize, nodes: Vec<Node>, unknown: &mut BTreeSet<String>) -> 
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(attributes)) => attributes,
             Some(_) => {
-                return Err(bad_node(place, "`attributes` is no object", "as {\"attributes\": {\"17\": 1.0}}"));
+                return Err(bad_node(place, "`attributes` must be an object", "as {\"attributes\": {\"17\": 1.0}}"));
             }
         };
         rows.push(numbered_row(width, attributes, place)?);
@@ -172,19 +171,19 @@ fn by_number(width: usize, nodes: Vec<Node>, unknown: &mut BTreeSet<String>) -> 
 fn numbered_row(width: usize, attributes: Map<String, Value>, place: usize) -> Result<Vec<(u32, f32)>, ApiError> {
     let mut row = Vec::with_capacity(attributes.len());
     for (key, value) in attributes {
-        let column = key.parse::<u32>().ok().filter(|&column| (column as usize) < width);
+        // As numbers are written: neither `007` nor `+7`.
+        let column = key.parse::<u32>().ok().filter(|column| (*column as usize) < width && column.to_string() == key);
         let column = column.ok_or_else(|| {
             let problem = format!("there is no attribute `{}`", short(&key));
             bad_node(place, problem, &format!("attributes are numbered from 0 to {}", width.saturating_sub(1)))
         })?;
         let number = value.as_f64().filter(|number| number.abs() <= MOST).map(|number| number as f32);
         let number = number.ok_or_else(|| {
-            bad_node(place, format!("attribute {column} is no number that 32 bits can hold"), "give a number")
+            bad_node(place, format!("attribute {column} must be a finite 32-bit number"), "give a number")
         })?;
         row.push((column, number));
     }
     row.sort_by_key(|entry| entry.0);
-    row.dedup_by_key(|entry| entry.0);
     row.retain(|entry| entry.1 != 0.0);
     Ok(row)
 }

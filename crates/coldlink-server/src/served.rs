@@ -1,10 +1,9 @@
-//! One model as it is served: opened, with what is looked up in it.
+//! One model as it is served.
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use axum::body::Bytes;
@@ -12,20 +11,14 @@ use coldlink::graph::NodeId;
 use coldlink::index::LinkIndex;
 use coldlink::model::Model;
 use coldlink::storage::{FileError, FileProblem};
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::map::Map;
-use crate::names::NameOrder;
 
-/// A model with its look-ups. It never changes; a newer one takes its place.
+/// A model that is served. It never changes; a newer one takes its place.
 pub struct Served {
     /// The model.
     pub model: Model,
-    /// From names to nodes.
-    pub names: NameOrder,
-    /// What its attributes are called, where that is known.
-    pub attribute_names: Vec<String>,
-    /// A hash of the file, the same for the same model.
+    /// The checksum of its file: the same model has the same.
     pub fingerprint: String,
     /// Which file it was opened from.
     pub identity: Identity,
@@ -36,44 +29,21 @@ pub struct Served {
 }
 
 impl Served {
-    /// Opens a model's file, by way of a copy: whoever writes over the file in its place harms no request.
+    /// Maps a model's file, and the index beside it, into memory.
+    ///
+    /// coldlink replaces files by renaming, so what is mapped stays as it is. Another program must do so too: nothing can guard
+    /// a request against one that truncates the file or writes into it.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let failed = |error: io::Error| FileError { path: path.to_owned(), problem: FileProblem::Io(error) };
         let identity = Identity::of(path).map_err(failed)?;
-        let copy = Copy::of(path, Copy::new_path()).map_err(failed)?;
-        let index = LinkIndex::path_of(path);
-        let _index_copy =
-            index.exists().then(|| Copy::of(&index, LinkIndex::path_of(&copy.0)).map_err(failed)).transpose()?;
-        let fingerprint = format!("{:016x}", xxh3_64(&coldlink::storage::Map::open(&copy.0).map_err(failed)?));
-        let (model, problem) =
-            Model::open_indexed(&copy.0).map_err(|error| FileError { path: path.to_owned(), ..error })?;
+        let (model, problem) = Model::open_indexed(path)?;
         if let Some(problem) = problem {
             let error: &dyn std::error::Error = &problem;
-            tracing::warn!(error, "the index beside the model is not used; `coldlink index` makes it anew");
+            tracing::warn!(error, "the index beside the model is not used; `coldlink index` builds it again");
         }
-        Ok(Served::new(model, fingerprint, identity))
-    }
-
-    fn new(model: Model, fingerprint: String, identity: Identity) -> Self {
-        Served {
-            names: NameOrder::new(&model.names),
-            attribute_names: model.attribute_names(),
-            model,
-            fingerprint,
-            identity,
-            map: OnceLock::new(),
-            document: OnceLock::new(),
-        }
-    }
-
-    /// The node of that name.
-    pub fn find(&self, name: &str) -> Option<NodeId> {
-        self.names.find(&self.model.names, name)
-    }
-
-    /// What an attribute is called.
-    pub fn attribute_name(&self, column: u32) -> String {
-        self.attribute_names.get(column as usize).cloned().unwrap_or_else(|| format!("attribute {column}"))
+        model.prepare();
+        let fingerprint = model.fingerprint().unwrap_or_default();
+        Ok(Served { model, fingerprint, identity, map: OnceLock::new(), document: OnceLock::new() })
     }
 
     /// How many links a node has; none where the model keeps no links.
@@ -84,32 +54,6 @@ impl Served {
     /// The map of its nodes.
     pub fn map(&self) -> &Map {
         self.map.get_or_init(|| Map::of(&self.model.embeddings.attributes))
-    }
-}
-
-/// A file that is removed when this ends. What is mapped of it stays there as long as it is needed.
-struct Copy(PathBuf);
-
-impl Copy {
-    /// Of the file at `path`, at a path where nobody else may have put a file or a link.
-    fn of(path: &Path, copy: PathBuf) -> io::Result<Self> {
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&copy)?;
-        let copy = Copy(copy);
-        io::copy(&mut fs::File::open(path)?, &mut file)?;
-        Ok(copy)
-    }
-
-    fn new_path() -> PathBuf {
-        static COPIES: AtomicUsize = AtomicUsize::new(0);
-        let number = COPIES.fetch_add(1, Ordering::Relaxed);
-        let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos());
-        std::env::temp_dir().join(format!("coldlink-{}-{number}-{now}.model", std::process::id()))
-    }
-}
-
-impl Drop for Copy {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
     }
 }
 

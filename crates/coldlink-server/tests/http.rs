@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
+use coldlink::graph::Names;
+use coldlink::index::LinkIndex;
+use coldlink::model::Model;
 use coldlink_server::{Limits, Options, Token};
 use common::{Service, train};
 use serde_json::{Value, json};
@@ -29,16 +32,17 @@ async fn links_of_new_nodes_are_of_their_topic() {
     assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
     let answer = answer.json();
     assert_eq!(answer["notes"], json!([]));
-    for (node, topic) in [(0, 1), (1, 2)] {
-        let found = &answer["links"][node];
-        assert_eq!(found["node"], ["fresh", "other"][node]);
-        let links = found["links"].as_array().unwrap();
-        assert_eq!(links.len(), 5);
-        for (place, link) in links.iter().enumerate() {
-            let paper: usize = link["name"].as_str().unwrap()[1..].parse().unwrap();
-            assert_eq!((paper % 3, &link["rank"], &link["seen"]), (topic, &json!(place + 1), &json!(true)));
-            assert!(link["because"].is_null() && link["probability"].as_f64().is_some_and(|p| p > 0.0 && p < 1.0));
-        }
+    assert!(answer.get("map").is_none());
+    let links = answer["links"].as_array().unwrap();
+    assert_eq!(links.len(), 10);
+    for (place, link) in links.iter().enumerate() {
+        let (source, topic) = [("fresh", 1), ("other", 2)][place / 5];
+        let paper: usize = link["target"].as_str().unwrap()[1..].parse().unwrap();
+        assert_eq!((&link["source"], &link["rank"]), (&json!(source), &json!(place % 5 + 1)));
+        assert_eq!((paper % 3, &link["known"]), (topic, &json!(true)));
+        let keys: Vec<&str> = link.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, ["known", "probability", "rank", "score", "source", "target"]);
+        assert!(link["probability"].as_f64().is_some_and(|p| p > 0.0 && p < 1.0));
     }
 }
 
@@ -47,14 +51,15 @@ async fn a_score_is_the_sum_of_its_reasons() {
     let service = service();
     let answer =
         service.post("/v1/links", json!({"nodes": [soup()], "k": 3, "explain": true, "map": true})).await.json();
-    let found = &answer["links"][0];
-    assert_eq!(found["most_similar"].as_array().unwrap().len(), 5);
-    assert_eq!(found["place"].as_array().unwrap().len(), 2);
-    assert!(found["between"].is_array());
-    for link in found["links"].as_array().unwrap() {
-        let because = &link["because"];
-        let parts = because["attributes"].as_array().unwrap().iter().map(|part| part["adds"].as_f64().unwrap());
-        let others = ["other_attributes", "similar", "popular", "rest"].map(|part| because[part].as_f64().unwrap());
+    let map = &answer["map"][0];
+    assert_eq!((&map["source"], map["place"].as_array().unwrap().len()), (&json!("fresh"), 2));
+    assert!(map["between"].is_array());
+    for link in answer["links"].as_array().unwrap() {
+        let explanation = &link["explanation"];
+        assert_eq!(explanation["most_similar"].as_array().unwrap().len(), 5);
+        let parts = explanation["attributes"].as_array().unwrap().iter().map(|part| part["adds"].as_f64().unwrap());
+        let others = ["other_attributes", "similar_nodes", "popularity", "baseline"];
+        let others = others.map(|part| explanation[part].as_f64().unwrap());
         let sum: f64 = parts.sum::<f64>() + others.iter().sum::<f64>();
         assert!((sum - link["score"].as_f64().unwrap()).abs() < 1e-3, "{link}");
     }
@@ -70,28 +75,67 @@ async fn links_are_looked_for_where_it_is_asked() {
         service.post("/v1/links", request)
     };
     let new = ask(json!({"among": "new"})).await.json();
-    assert_eq!(new["links"][0]["links"][0]["name"], "second");
-    assert_eq!(new["links"][0]["links"][0]["seen"], false);
+    assert_eq!((&new["links"][0]["target"], &new["links"][0]["known"]), (&json!("second"), &json!(false)));
     let usual = ask(json!({})).await.json();
-    let best = usual["links"][0]["links"][0]["name"].clone();
+    let best = usual["links"][0]["target"].clone();
     let without = ask(json!({"exclude": [best, "nobody"]})).await.json();
-    assert_ne!(without["links"][0]["links"][0]["name"], best);
-    assert_eq!(without["notes"], json!(["1 name of `exclude` belongs to no node"]));
+    assert_ne!(without["links"][0]["target"], best);
+    assert_eq!(without["notes"], json!(["1 excluded name belongs to no node"]));
 }
 
 #[tokio::test]
 async fn pairs_score_as_the_ranking_does() {
     let service = service();
     let found = service.post("/v1/links", json!({"nodes": [soup()], "k": 1})).await.json();
-    let link = &found["links"][0]["links"][0];
-    let pairs = json!([{"new": "fresh", "seen": link["name"]}, {"new": "fresh", "other_new": "fresh"}]);
+    let mut link = found["links"][0].clone();
+    let pairs = json!([
+        {"source": "fresh", "target": link["target"]},
+        {"source": "fresh", "target": "fresh", "known": false},
+        {"source": "p1", "target": "p2"},
+    ]);
     let scored = service.post("/v1/score", json!({"nodes": [soup()], "pairs": pairs})).await.json();
-    let score = &scored["scores"][0];
-    assert!((score["score"].as_f64().unwrap() - link["score"].as_f64().unwrap()).abs() < 1e-4);
-    assert_eq!(score["pair"], pairs[0]);
-    for unknown in [json!({"new": "fresh", "seen": "nobody"}), json!({"new": "nobody", "seen": "p1"})] {
-        let answer = service.post("/v1/score", json!({"nodes": [soup()], "pairs": [unknown]})).await;
+    let scored = scored["links"].as_array().unwrap();
+    assert!((scored[0]["score"].as_f64().unwrap() - link["score"].as_f64().unwrap()).abs() < 1e-4);
+    for number in ["score", "probability"] {
+        link[number] = scored[0][number].clone();
+    }
+    link.as_object_mut().unwrap().remove("rank");
+    assert_eq!(scored[0], link, "the same item without its rank");
+    assert_eq!((&scored[1]["target"], &scored[1]["known"]), (&json!("fresh"), &json!(false)));
+    assert_eq!((&scored[2]["source"], &scored[2]["target"]), (&json!("p1"), &json!("p2")));
+    for unknown in [
+        json!({"source": "fresh", "target": "nobody"}),
+        json!({"source": "nobody", "target": "p1"}),
+        json!({"source": "fresh", "target": "p1", "known": false}),
+        json!({"source": "fresh", "target": "fresh", "known": true}),
+    ] {
+        let answer = service.post("/v1/score", json!({"nodes": [soup()], "pairs": [pairs[0], unknown]})).await;
         assert_eq!((answer.status, answer.code().as_str()), (StatusCode::NOT_FOUND, "unknown_node"));
+        assert!(answer.text.contains("pair 2"), "{}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn a_base_rate_means_the_same_for_links_and_for_pairs() {
+    let service = service();
+    let pairs = json!([{"source": "fresh", "target": "p1"}]);
+    let links = |rate: &Value| service.post("/v1/links", json!({"nodes": [soup()], "k": 300, "base_rate": rate}));
+    let score = |rate: &Value| service.post("/v1/score", json!({"nodes": [soup()], "pairs": pairs, "base_rate": rate}));
+    for good in [json!(1e-12), json!(0.3), json!(0.999_999), Value::Null] {
+        let (links, score) = (links(&good).await.json(), score(&good).await.json());
+        let found = links["links"].as_array().unwrap().iter().find(|link| link["target"] == "p1").unwrap();
+        let [found, scored] = [found, &score["links"][0]].map(|link| link["probability"].as_f64().unwrap());
+        assert!((found / scored - 1.0).abs() < 1e-3, "{good}: {found} and {scored}");
+    }
+    for bad in [json!(0), json!(1e-13), json!(1), json!(-0.1), json!(0.999_999_9), json!("0.1"), json!([0.1])] {
+        for answer in [links(&bad).await, score(&bad).await] {
+            assert_eq!((answer.status.as_u16(), answer.code().as_str()), (400, "bad_value"), "{bad}: {}", answer.text);
+        }
+    }
+    let document = service.get("/openapi.json").await.json();
+    for request in ["LinksRequest", "ScoreRequest"] {
+        let base_rate = &document["components"]["schemas"][request]["properties"]["base_rate"];
+        assert_eq!((&base_rate["minimum"], &base_rate["maximum"]), (&json!(1e-12), &json!(0.999_999)));
     }
 }
 
@@ -109,7 +153,7 @@ async fn nodes_are_found_by_name_and_by_its_beginning() {
     let names: Vec<_> = found["nodes"].as_array().unwrap().iter().map(|node| node["name"].clone()).collect();
     assert_eq!(names, ["p29", "p290", "p291"]);
     let node = service.get("/v1/nodes/p29").await.json();
-    assert_eq!((&node["name"], &node["links"], &node["seen"]), (&json!("p29"), &json!(6), &json!(true)));
+    assert_eq!((&node["name"], &node["links"], &node["warm"]), (&json!("p29"), &json!(6), &json!(true)));
     assert!(node["neighbors"].as_array().unwrap().contains(&json!("p32")));
     assert_eq!(node["most_similar"].as_array().unwrap().len(), 10);
     let nobody = service.get("/v1/nodes/no%2Fbody").await;
@@ -125,7 +169,8 @@ async fn added_nodes_are_found_and_stay() {
     let added = service.post("/v1/nodes", json!({"nodes": [soup()]})).await;
     assert_eq!(added.status, StatusCode::CREATED, "{}", added.text);
     assert_eq!(added.json(), json!({"added": ["fresh"], "nodes": 301, "notes": []}));
-    assert_eq!(service.get("/v1/nodes/fresh").await.json()["links"], 0);
+    let fresh = service.get("/v1/nodes/fresh").await.json();
+    assert_eq!((&fresh["links"], &fresh["warm"]), (&json!(0), &json!(false)));
     let twin = json!({"nodes": [{"id": "twin", "words": ["soup", "salt"], "pages": 1}], "k": 301});
     assert!(service.post("/v1/links", twin).await.text.contains("\"fresh\""));
     let again = service.post("/v1/nodes", json!({"nodes": [soup()]})).await;
@@ -250,15 +295,27 @@ async fn what_is_wrong_has_a_code_a_message_and_a_hint() {
 }
 
 #[tokio::test]
+async fn a_hint_offers_only_what_a_request_can_do() {
+    let service = service();
+    let no_types = service.post("/v1/links", json!({"nodes": [soup()], "type": "item"})).await;
+    assert_eq!((no_types.status, no_types.code().as_str()), (StatusCode::NOT_FOUND, "unknown_value"));
+    assert_eq!(no_types.json()["error"]["hint"], "ask without a node type");
+    let nested = service.post("/v1/links", json!({"nodes": [{"words": [["soup"]]}]})).await;
+    assert_eq!(nested.code(), "bad_value");
+    let unknown = service.post("/v1/links", json!({"nodes": [soup()], "where": {"words": "quark"}})).await;
+    assert_eq!(unknown.code(), "unknown_value");
+}
+
+#[tokio::test]
 async fn lists_are_not_taken_for_objects_nor_objects_for_words() {
     let service = service();
     for (path, body) in [
         ("/v1/links", json!([[{}]])),
         ("/v1/embed", json!([[{}]])),
         ("/v1/nodes", json!([[{"id": "new"}]])),
-        ("/v1/score", json!([[{"id": "new"}], [{"new": "new", "seen": "p1"}]])),
+        ("/v1/score", json!([[{"id": "new"}], [{"source": "new", "target": "p1"}]])),
         ("/v1/score", json!({"nodes": [{"id": "new"}], "pairs": [["new", "p1"]]})),
-        ("/v1/links", json!({"nodes": [{}], "among": {"seen": null}})),
+        ("/v1/links", json!({"nodes": [{}], "among": {"known": null}})),
     ] {
         let answer = service.post(path, &body).await;
         assert_eq!((answer.status.as_u16(), answer.code().as_str()), (400, "bad_value"), "{body}: {}", answer.text);
@@ -432,7 +489,9 @@ async fn a_new_file_is_served_and_a_broken_one_is_not() {
     let second = fingerprint().await;
     assert_ne!(second, first);
     assert_eq!(held.fingerprint, first, "a request that has begun keeps its model");
-    fs::write(service.path(), b"no model, and written in the place of the other").unwrap();
+    let broken = service.path().with_extension("broken");
+    fs::write(&broken, b"no model").unwrap();
+    fs::rename(&broken, service.path()).unwrap();
     tokio::time::sleep(Duration::from_millis(2_200)).await;
     assert_eq!(service.server.current().fingerprint, second);
     let answer = service.post("/v1/links", json!({"nodes": [soup()]})).await;
@@ -474,7 +533,15 @@ async fn a_model_without_columns_takes_attributes_by_number() {
     let found = service.post("/v1/links", json!({"nodes": [node], "explain": true})).await;
     assert_eq!(found.status, StatusCode::OK, "{}", found.text);
     assert!(found.text.contains("attribute 3"), "{}", found.text);
-    for wrong in [json!({"13": 1}), json!({"x": 1}), json!({"0": "1"}), json!({"0": 1e300}), json!([1])] {
+    for wrong in [
+        json!({"13": 1}),
+        json!({"x": 1}),
+        json!({"0": "1"}),
+        json!({"0": 1e300}),
+        json!({"03": 1}),
+        json!({"+3": 1}),
+        json!([1]),
+    ] {
         let answer = service.post("/v1/links", json!({"nodes": [{"attributes": wrong}]})).await;
         assert_eq!(answer.code(), "bad_value", "{}", answer.text);
     }
@@ -483,13 +550,68 @@ async fn a_model_without_columns_takes_attributes_by_number() {
 }
 
 #[tokio::test]
+async fn numbered_nodes_have_one_name_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut model = train(folder.path(), 1);
+    model.names = Names::Numbered(300);
+    model.save(&folder.path().join("model")).unwrap();
+    let service = Service::of(folder, Options::default());
+    for (name, status) in [("7", 200), ("007", 404), ("+5", 404), ("%2B5", 404), ("300", 404)] {
+        assert_eq!(service.get(&format!("/v1/nodes/{name}")).await.status.as_u16(), status, "{name}");
+    }
+    for (target, status) in [("7", 200), ("007", 404), ("+5", 404)] {
+        let pairs = json!([{"source": "fresh", "target": target}]);
+        let answer = service.post("/v1/score", json!({"nodes": [soup()], "pairs": pairs})).await;
+        assert_eq!(answer.status.as_u16(), status, "{target}: {}", answer.text);
+    }
+    let excluded = service.post("/v1/links", json!({"nodes": [soup()], "exclude": ["007", "+5", "7"]})).await.json();
+    assert_eq!(excluded["notes"], json!(["2 excluded names belong to no node"]));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_model_is_read_where_it_lies_and_not_copied() {
+    let service = service();
+    let mapped = || fs::read_to_string("/proc/self/maps").unwrap();
+    let lines = |path: &str| mapped().lines().filter(|line| line.ends_with(path)).count();
+    let path = service.path().to_str().unwrap().to_owned();
+    assert!(lines(&path) > 0, "{}", mapped());
+    service.post("/v1/nodes", json!({"nodes": [soup()]})).await;
+    assert!(lines(&path) > 0, "the file with the new node is mapped now");
+    let copy = format!("coldlink-{}-", std::process::id());
+    assert!(!mapped().contains(&copy), "{}", mapped());
+    let mut temporary = fs::read_dir(std::env::temp_dir()).unwrap();
+    assert!(!temporary.any(|file| file.unwrap().file_name().to_string_lossy().starts_with(&copy)));
+}
+
+#[tokio::test]
+async fn similar_nodes_are_the_same_with_an_index_and_without() {
+    let service = service();
+    let without = service.get("/v1/nodes/p29").await.json();
+    let Service { folder, .. } = service;
+    let path = folder.path().join("model");
+    Model::open(&path).unwrap().build_index().save(&LinkIndex::path_of(&path)).unwrap();
+    let indexed = Service::of(folder, Options::default());
+    assert!(indexed.server.current().model.index().is_some());
+    let with = indexed.get("/v1/nodes/p29").await.json();
+    let cosines = |node: &Value| {
+        let similar = node["most_similar"].as_array().unwrap();
+        assert!(similar.len() == 10 && similar.iter().all(|other| other["name"] != "p29"), "{node}");
+        similar.iter().map(|other| other["cosine"].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    for (with, without) in cosines(&with).into_iter().zip(cosines(&without)) {
+        assert!((with - without).abs() < 1e-3, "{with} and {without}");
+    }
+}
+
+#[tokio::test]
 async fn links_can_be_asked_for_by_value_and_an_unknown_one_is_told() {
     let service = Service::new(Options::default());
     let ask = |filter: Value| json!({"nodes": [{"id": "n", "words": ["soup", "salt"]}], "k": 300, "where": filter});
     let found = service.post("/v1/links", &ask(json!({"words": "oven"}))).await.json();
-    let links = found["links"][0]["links"].as_array().unwrap();
+    let links = found["links"].as_array().unwrap();
     assert!(!links.is_empty() && links.len() < 100, "{}", links.len());
-    assert!(links.iter().all(|link| link["name"].as_str().unwrap()[1..].parse::<usize>().unwrap() % 3 == 1));
+    assert!(links.iter().all(|link| link["target"].as_str().unwrap()[1..].parse::<usize>().unwrap() % 3 == 1));
     for filter in [json!({"words": "nothing"}), json!({"": ""})] {
         let refused = service.post("/v1/links", &ask(filter)).await;
         assert_eq!(
@@ -497,12 +619,12 @@ async fn links_can_be_asked_for_by_value_and_an_unknown_one_is_told() {
             (StatusCode::NOT_FOUND, &json!("unknown_value"))
         );
     }
-    let kind = json!({"nodes": [{"id": "n"}], "candidates": "user"});
-    assert_eq!(service.post("/v1/links", &kind).await.status, StatusCode::NOT_FOUND);
+    let typed = service.post("/v1/links", json!({"nodes": [{"id": "n"}], "type": "user"})).await;
+    assert_eq!((typed.status, typed.code().as_str()), (StatusCode::NOT_FOUND, "unknown_value"));
 }
 
 #[tokio::test]
-async fn each_kind_of_nodes_has_its_columns_and_gets_links_of_the_other_kind() {
+async fn each_node_type_has_its_columns_and_gets_links_of_the_other_type() {
     let folder = tempfile::tempdir().unwrap();
     common::train_shop(folder.path()).save(&folder.path().join("model")).unwrap();
     let service = Service::of(folder, Options::default());
@@ -510,7 +632,7 @@ async fn each_kind_of_nodes_has_its_columns_and_gets_links_of_the_other_kind() {
     let column =
         |name: &str| model["columns"].as_array().unwrap().iter().find(|column| column["name"] == name).unwrap();
     assert_eq!((&column("price")["of"], &column("age")["of"]), (&json!(["item"]), &json!(["user"])));
-    assert_eq!((&column("taste")["of"], &column("node_type")["tells_kind"]), (&json!([]), &json!(true)));
+    assert_eq!((&column("taste")["of"], &column("node_type")["tells_type"]), (&json!([]), &json!(true)));
     let example = &model["example"];
     let others = if example["node_type"] == "user" { "price" } else { "age" };
     assert!(example.get(others).is_none(), "{example}");
@@ -518,15 +640,12 @@ async fn each_kind_of_nodes_has_its_columns_and_gets_links_of_the_other_kind() {
     let found = service.post("/v1/links", json!({"nodes": [user], "k": 5, "explain": true})).await.json();
     assert_eq!(found["notes"], json!([]));
     assert!(!found.to_string().contains("price"), "users have no price that could be missing: {found}");
-    let links = found["links"][0]["links"].as_array().unwrap();
-    assert!(links.iter().all(|link| link["name"].as_str().unwrap().starts_with('i')), "{found}");
-    let users = json!({"nodes": [{"node_type": "user", "taste": "t2"}], "candidates": "user", "k": 5});
+    let all_start_with = |found: &Value, letter: char| {
+        let links = found["links"].as_array().unwrap();
+        links.len() == 5 && links.iter().all(|link| link["target"].as_str().unwrap().starts_with(letter))
+    };
+    assert!(all_start_with(&found, 'i'), "{found}");
+    let users = json!({"nodes": [{"node_type": "user", "taste": "t2"}], "type": "user", "k": 5});
     let found = service.post("/v1/links", users).await.json();
-    assert!(
-        found["links"][0]["links"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|link| link["name"].as_str().unwrap().starts_with('u'))
-    );
+    assert!(all_start_with(&found, 'u'), "{found}");
 }

@@ -3,15 +3,16 @@
 use std::hint::black_box;
 
 use coldlink::Config;
-use coldlink::dataset::{Dataset, Notes};
+use coldlink::dataset::Dataset;
 use coldlink::evaluate::{Ranks, auc, average_precision};
-use coldlink::graph::{Attributes, Graph, Names, NodeId};
+use coldlink::graph::NodeId;
 use coldlink::index::ExactIndex;
 use coldlink::kernel::{Adam, Chunk, Entry, Kernel, Left, Matrix, Moments, Real, Simd, product, weighted_row_sum};
 use coldlink::network::Features;
 use coldlink::sample::{Distances, Sampler};
 use coldlink::score::{EmbeddingScorer, Embeddings, Scorer};
 use coldlink::split::{Protocol, RankingQuery, Split, TrainView};
+use coldlink::synthetic::World;
 use coldlink::train::{Learner, Trainer};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -25,21 +26,12 @@ fn hash(a: usize, b: usize) -> usize {
 
 /// Settings of the paper's loss on 500 pairs.
 fn pairwise() -> Config {
-    ["loss=pairs", "batch=500"].iter().fold(Config::default(), |config, set| config.set(set).expect("a setting"))
+    Config::default().set_all(["loss=pairs", "batch=500"]).expect("settings")
 }
 
-fn dataset(entries_per_row: usize) -> Dataset {
-    let links = (0..5 * NODES).map(|link| (hash(link, 1) % NODES, hash(link, 2) % NODES));
-    let graph = Graph::from_links(NODES, links.map(|(a, b)| (a as NodeId, b as NodeId)));
-    let row = |node: usize| {
-        let mut columns: Vec<u32> = (0..entries_per_row).map(|i| (hash(node, i + 3) % ATTRIBUTES) as u32).collect();
-        columns.sort_unstable();
-        columns.dedup();
-        columns.into_iter().map(|column| (column, 1.0)).collect::<Vec<_>>()
-    };
-    let attributes = Attributes::from_rows(ATTRIBUTES, &(0..NODES).map(row).collect::<Vec<_>>()).expect("sorted");
-    let names = Names::Numbered(NODES);
-    Dataset { name: "generated".into(), graph, attributes, names, schema: None, notes: Notes::default() }
+fn dataset(words_per_node: u32) -> Dataset {
+    let world = World { vocabulary: ATTRIBUTES as u32, words_per_node, ..World::random(NODES as u32, 5.0, 1) };
+    world.dataset()
 }
 
 fn matrix(rows: usize, columns: usize) -> Matrix<f32> {
@@ -208,7 +200,7 @@ fn stages(criterion: &mut Criterion) {
         &["hidden=[]", "width=256"],
         &["loss=softmax", "batch=256", "negatives=512", "width=256"],
     ] {
-        let config = settings.iter().try_fold(pairwise(), |config, setting| config.set(setting)).expect("settings");
+        let config = pairwise().set_all(settings).expect("settings");
         let features = Features::new(&dataset.attributes, config.scaling);
         let mut trainer = Trainer::new(view, &features, &config, 1).expect("links");
         group.bench_function(BenchmarkId::new("train: one step", settings.join(" ")), |bencher| {

@@ -11,79 +11,30 @@ use std::time::Instant;
 
 use coldlink::Config;
 use coldlink::config::Term;
-use coldlink::dataset::{Dataset, Notes};
-use coldlink::graph::{Attributes, Graph, Names, NodeId};
+use coldlink::dataset::Dataset;
+use coldlink::graph::{Attributes, NodeId};
 use coldlink::index::{AboutIndex, Hit, LinkIndex};
-use coldlink::model::{Model, Wish};
+use coldlink::model::{Model, Plan};
 use coldlink::pipeline::{Settings, Training};
+use coldlink::synthetic::World;
 use coldlink::train::Silent;
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
 
-const LINKS_PER_NODE: usize = 8;
-const WORDS_PER_NODE: usize = 40;
-const WORDS: u32 = 20_000;
-const WORDS_OF_TOPIC: u32 = 150;
-const NEW: usize = 1_000;
+const NEW: u32 = 1_000;
 
-/// Topics of very different sizes. Three links in four stay within the topic and go to its first nodes more often than to its
-/// last; half of a node's words are its topic's, the others anybody's, and both have frequent and rare ones.
-struct World {
-    random: Xoshiro256PlusPlus,
-    /// The topic of each node, and the first node and the size of each topic.
-    topics: Vec<u32>,
-    spans: Vec<(u32, u32)>,
-}
-
-impl World {
-    fn new(nodes: u32, seed: u64) -> World {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let (mut topics, mut spans) = (Vec::new(), Vec::new());
-        while (topics.len() as u32) < nodes {
-            let size = (30.0 / random.random::<f64>().max(0.01)) as u32;
-            let size = size.min(nodes - topics.len() as u32);
-            spans.push((topics.len() as u32, size));
-            topics.extend(std::iter::repeat_n(spans.len() as u32 - 1, size as usize));
-        }
-        World { random, topics, spans }
-    }
-
-    /// A number below `end`, small ones more often.
-    fn skewed(&mut self, end: u32) -> u32 {
-        ((self.random.random::<f64>().powi(2) * f64::from(end)) as u32).min(end - 1)
-    }
-
-    fn graph(&mut self) -> Graph {
-        let nodes = self.topics.len() as u32;
-        let mut links = Vec::new();
-        for source in 0..nodes {
-            for _ in 0..1 + self.skewed(2 * LINKS_PER_NODE as u32) {
-                let (first, size) = self.spans[self.topics[source as usize] as usize];
-                let within = self.random.random_range(0..4) < 3;
-                let target = if within { first + self.skewed(size) } else { self.random.random_range(0..nodes) };
-                links.push((source, target));
-            }
-        }
-        Graph::from_links(nodes as usize, links)
-    }
-
-    fn words(&mut self, topic: u32) -> Vec<(u32, f32)> {
-        let home = topic.wrapping_mul(2_654_435_761) % (WORDS - WORDS_OF_TOPIC);
-        let mut words: Vec<u32> = Vec::new();
-        while words.len() < WORDS_PER_NODE {
-            let own = self.random.random_range(0..2) == 0;
-            let word = if own { home + self.skewed(WORDS_OF_TOPIC) } else { self.skewed(WORDS) };
-            if !words.contains(&word) {
-                words.push(word);
-            }
-        }
-        words.sort_unstable();
-        words.into_iter().map(|word| (word, 1.0)).collect()
-    }
-
-    fn attributes(&mut self, topics: &[u32]) -> Attributes {
-        let rows: Vec<_> = topics.iter().map(|&topic| self.words(topic)).collect();
-        Attributes::from_rows(WORDS as usize, &rows).expect("sorted and finite")
+/// Topics of very different sizes, with frequent and rare words, and hubs.
+fn world(nodes: u32, seed: u64) -> World {
+    World {
+        nodes,
+        topics: (nodes / 100).max(1),
+        links_per_node: 6.0,
+        links_within: 0.75,
+        vocabulary: 20_000,
+        words_of_topic: 150,
+        words_per_node: 40,
+        words_within: 0.5,
+        skew: 2.0,
+        seed,
+        ..World::default()
     }
 }
 
@@ -97,15 +48,10 @@ fn main() {
     let (nodes, steps) = (arguments.next().unwrap_or(100_000_u32), arguments.next().unwrap_or(300));
     let compared = arguments.next().unwrap_or(200) as usize;
     let seed = u64::from(arguments.next().unwrap_or(1));
-    let mut world = World::new(nodes, seed);
-    let graph = world.graph();
-    let topics = world.topics.clone();
-    let attributes = world.attributes(&topics);
-    let new_topics: Vec<u32> = (0..NEW).map(|_| topics[world.random.random_range(0..topics.len())]).collect();
-    let new = world.attributes(&new_topics);
-    let (links, names) = (graph.links(), Names::Numbered(nodes as usize));
-    let dataset = Dataset { name: "generated".into(), graph, attributes, names, schema: None, notes: Notes::default() };
-    println!("{nodes} nodes in {} topics, {links} links, {WORDS_PER_NODE} words a node", world.spans.len());
+    let world = world(nodes, seed);
+    let (dataset, new) = (world.dataset(), world.new_nodes(NEW));
+    let (topics, links, words) = (world.topics, dataset.graph.links(), dataset.attributes.entries());
+    println!("{nodes} nodes in {topics} topics, {links} links, {:.1} words a node", words as f64 / f64::from(nodes));
     let path = PathBuf::from(format!("target/index-speed-{nodes}-{steps}-{seed}.model"));
     if !path.exists() {
         let started = Instant::now();
@@ -146,7 +92,7 @@ fn main() {
     let AboutIndex { recall, score_difference, sample, effort, .. } = indexed.index().expect("just written");
     let score_difference = score_difference.expect("just measured");
     println!("recall@10 {recall:.4} on {sample} nodes held as if new, scores off by {score_difference:.4}, {effort:?}");
-    let (found, times) = all(&indexed, NEW);
+    let (found, times) = all(&indexed, NEW as usize);
     println!("through the index: {times}");
     let both = |(exact, found): (&Vec<Hit>, &Vec<Hit>)| {
         exact.iter().filter(|hit| found.iter().any(|found| found.node == hit.node)).count()
@@ -165,7 +111,7 @@ fn main() {
 /// The best links of some new nodes, one after the other, and how long they take.
 fn ask(model: &Model, new: &Attributes, rows: usize) -> (Vec<Vec<Hit>>, String) {
     let rows: Vec<Attributes> = (0..rows).map(|row| new.select(&[row as NodeId])).collect();
-    let best = |row: &Attributes| model.best_links(&model.meet(row), 0..1, Wish::best(10)).remove(0);
+    let best = |row: &Attributes| model.best_links(&model.encode(row), 0..1, Plan::best(10)).remove(0);
     best(&rows[0]);
     let (busy, mut times) = (thread_milliseconds(), Vec::new());
     let found = rows.iter().map(|row| {

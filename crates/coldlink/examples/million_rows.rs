@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use coldlink::columns::Preparation;
 use coldlink::load::{LoadOptions, load};
+use coldlink::synthetic::World;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -26,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = PathBuf::from(format!("target/rows-{rows}"));
     write_tables(&folder, rows)?;
     let megabytes = fs::metadata(folder.join("nodes.csv"))?.len() / 1_000_000;
-    println!("{rows} rows of nodes in {megabytes} MB of CSV, {} rows of links", LINKS_PER_NODE * rows);
+    println!("{rows} rows of nodes in {megabytes} MB of CSV, about {} rows of links", LINKS_PER_NODE * rows);
 
     let (started, busy) = (Instant::now(), process_seconds()?);
     let dataset = load(&folder, &LoadOptions::default())?;
@@ -61,20 +62,11 @@ fn write_tables(folder: &Path, rows: u32) -> io::Result<()> {
         let (category, stock) = (random.random_range(0..CATEGORIES), if random.random() { "yes" } else { "no" });
         let (month, day) = (random.random_range(1..=12), random.random_range(1..=28));
         let (title, tags) = (title.join(" "), tags.join("|"));
-        writeln!(
-            nodes,
-            "item{row},{title},cat{category},{tags},{price},{stock},20{:02}-{month:02}-{day:02}",
-            row % 25
-        )?;
+        writeln!(nodes, "n{row},{title},cat{category},{tags},{price},{stock},20{:02}-{month:02}-{day:02}", row % 25)?;
     }
     nodes.flush()?;
     let mut links = BufWriter::new(File::create(folder.join("edges.csv"))?);
-    writeln!(links, "source,target")?;
-    for row in 0..rows {
-        for _ in 0..LINKS_PER_NODE {
-            writeln!(links, "item{row},item{}", random.random_range(0..rows))?;
-        }
-    }
+    World::random(rows, f64::from(LINKS_PER_NODE), 1).write_edges(&mut links)?;
     links.flush()
 }
 

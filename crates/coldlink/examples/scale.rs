@@ -8,60 +8,27 @@
 use std::time::Instant;
 
 use coldlink::Config;
-use coldlink::graph::{AttributeNames, Attributes, Graph, NodeId};
+use coldlink::dataset::Dataset;
 use coldlink::network::Features;
 use coldlink::split::TrainView;
+use coldlink::synthetic::World;
 use coldlink::train::{Learner, Trainer};
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
 
-const LINKS_PER_NODE: usize = 10;
-const ATTRIBUTES_PER_NODE: usize = 50;
-const ATTRIBUTES: u32 = 20_000;
 const ROUNDS: usize = 7;
 const STEPS_PER_ROUND: u64 = 20;
 
-/// Nodes in communities of a hundred: four links in five stay within, and so do three attributes in five.
-struct World {
-    graph: Graph,
-    attributes: Attributes,
-    visible: Vec<bool>,
-}
-
-impl World {
-    fn generate(nodes: u32) -> World {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(u64::from(nodes));
-        let links = (0..nodes as usize * LINKS_PER_NODE).map(|link| {
-            let source = (link / LINKS_PER_NODE) as NodeId;
-            let near = random.random_range(0..5) < 4;
-            let community = source / 100 * 100;
-            (source, if near { community + random.random_range(0..100) } else { random.random_range(0..nodes) })
-        });
-        let graph = Graph::from_links(nodes as usize, links.collect::<Vec<_>>());
-        let (mut columns, mut offsets) = (Vec::new(), vec![0]);
-        for node in 0..nodes {
-            let start = columns.len();
-            let home = (node / 100).wrapping_mul(2_654_435_761) % (ATTRIBUTES - 200);
-            while columns.len() - start < ATTRIBUTES_PER_NODE {
-                let near = random.random_range(0..5) < 3;
-                let column = if near { home + random.random_range(0..200) } else { random.random_range(0..ATTRIBUTES) };
-                if !columns[start..].contains(&column) {
-                    columns.push(column);
-                }
-            }
-            columns[start..].sort_unstable();
-            offsets.push(columns.len() as u64);
-        }
-        let values = vec![1.0; columns.len()];
-        let names = AttributeNames::default();
-        let attributes =
-            Attributes::from_parts(ATTRIBUTES as usize, offsets.into(), columns.into(), values.into(), names);
-        World { graph, attributes: attributes.expect("sorted and finite"), visible: vec![true; nodes as usize] }
-    }
-
-    fn view(&self) -> TrainView<'_> {
-        TrainView::whole(&self.graph, &self.attributes, &self.visible)
-    }
+/// Topics of a hundred nodes with ten links and fifty words each.
+fn world(nodes: u32) -> Dataset {
+    let world = World {
+        nodes,
+        topics: nodes / 100,
+        links_per_node: 10.0,
+        vocabulary: 20_000,
+        words_of_topic: 200,
+        words_per_node: 50,
+        ..World::default()
+    };
+    world.dataset()
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -77,10 +44,13 @@ fn peak_megabytes() -> Option<f64> {
 }
 
 /// Milliseconds per step on each world, measured in turn.
-fn measure(worlds: &[World; 2], config: &Config) -> [f64; 2] {
+fn measure(worlds: &[Dataset; 2], config: &Config) -> [f64; 2] {
+    let visible = worlds.each_ref().map(|world| vec![true; world.graph.nodes()]);
     let features = worlds.each_ref().map(|world| Features::new(&world.attributes, config.scaling));
-    let trainer =
-        |index: usize| Trainer::new(worlds[index].view(), &features[index], config, 1).expect("there are links");
+    let trainer = |index: usize| {
+        let view = TrainView::whole(&worlds[index].graph, &worlds[index].attributes, &visible[index]);
+        Trainer::new(view, &features[index], config, 1).expect("there are links")
+    };
     let mut trainers = [trainer(0), trainer(1)];
     let mut milliseconds = [Vec::new(), Vec::new()];
     for _ in 0..ROUNDS {
@@ -95,7 +65,7 @@ fn measure(worlds: &[World; 2], config: &Config) -> [f64; 2] {
 }
 
 fn main() {
-    let worlds = [100_000, 1_000_000].map(World::generate);
+    let worlds = [100_000, 1_000_000].map(world);
     for world in &worlds {
         let (nodes, links, values) = (world.graph.nodes(), world.graph.links(), world.attributes.entries());
         println!("{nodes:>9} nodes, {links:>8} links, {values:>8} attribute values");
@@ -107,7 +77,7 @@ fn main() {
         &["loss=pairs", "beta=1.0", "distance_bound=2"],
         &["loss=pairs", "beta=1.0", "distance_bound=3"],
     ] {
-        let config = base.iter().chain(settings).try_fold(Config::default(), |config, setting| config.set(setting));
+        let config = Config::default().set_all(base.iter().chain(settings));
         let [small, large] = measure(&worlds, &config.expect("known settings"));
         let name = settings.join(" ");
         println!("{name}: {small:.3} ms and {large:.3} ms a step of 2048 pairs, ratio {:.3}", large / small);

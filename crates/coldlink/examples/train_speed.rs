@@ -79,9 +79,7 @@ fn config(options: &Options, nodes: usize) -> Result<Config, String> {
         other => return Err(format!("unknown encoder {other}")),
     }
     settings.extend(options.settings.iter().cloned());
-    settings
-        .iter()
-        .try_fold(Config::default(), |config, setting| config.set(setting).map_err(|error| error.to_string()))
+    Config::default().set_all(settings).map_err(|error| error.to_string())
 }
 
 fn measure(options: &Options, dataset: &Dataset) -> Result<String, String> {

@@ -39,9 +39,7 @@ fn run() -> Result<(), String> {
     let dataset = load(graph.as_ref(), &LoadOptions::default()).map_err(|error| error.to_string())?;
     for line in std::io::stdin().lines() {
         let line = line.map_err(|error| error.to_string())?;
-        let settings =
-            line.split_whitespace().try_fold(Preset::Default.config(), |config, setting| config.set(setting));
-        let config = settings.map_err(|error| error.to_string())?;
+        let config = Preset::Default.config().set_all(line.split_whitespace()).map_err(|error| error.to_string())?;
         let started = Instant::now();
         let [mut auc, mut ap, mut steps] = [0.0; 3];
         for seed in 0..seeds {

@@ -18,11 +18,11 @@ pub struct Dataset {
     pub names: Names,
     /// How table columns became attributes, so that new rows become the same ones; `None` for formats without columns.
     pub schema: Option<Schema>,
-    /// What loading left out.
+    /// What loading noticed and ignored.
     pub notes: Notes,
 }
 
-/// What loading saw and left out; each is told to the user in one line.
+/// What loading noticed and ignored; front ends report each in one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notes {
     /// Self-loops, duplicates and reciprocal links.
@@ -31,7 +31,7 @@ pub struct Notes {
     pub directed: bool,
     /// The input gave links weights, which are ignored.
     pub weighted: bool,
-    /// Links left out because an end has no row (only when asked for).
+    /// Links dropped because an end has no row (only when asked for).
     pub unknown_ends: usize,
     /// Columns of the node table that became no attribute: texts that nearly every row has to itself, or nothing at all.
     pub ignored_columns: Vec<String>,
@@ -62,7 +62,76 @@ impl NewNodes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// A node of the graph that was trained on.
-    Seen(NodeId),
+    Known(NodeId),
     /// A row of the new nodes.
     New(NodeId),
+}
+
+/// A pair whose score is asked for, by names.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PairQuery {
+    /// The name of a new node, or else of a known one.
+    pub source: String,
+    /// The name of a known node, or else of a new one.
+    pub target: String,
+    /// Whether the target is a known node; without it, known nodes come first.
+    #[serde(default)]
+    pub known: Option<bool>,
+}
+
+/// A share of all attributes' squared size from which on one attribute leaves the others no say.
+const DOMINATING: f64 = 0.9;
+
+impl Dataset {
+    /// What the user should know about it, a line each.
+    pub fn notes_in_words(&self) -> Vec<String> {
+        let notes = &self.notes;
+        let mut lines = Vec::new();
+        let mut ignored = |number: usize, what: &str, which: &str| {
+            if number > 0 {
+                let s = if number == 1 { "" } else { "s" };
+                lines.push(format!("ignored {number} {what}{s}{which}"));
+            }
+        };
+        ignored(notes.cleaned.self_loops, "self-loop", "");
+        ignored(notes.cleaned.duplicates, "repeated link", "");
+        ignored(notes.unknown_ends, "link", " of nodes without a row");
+        if notes.directed {
+            lines.push("ignored the direction of links".to_owned());
+        }
+        if notes.weighted {
+            lines.push("ignored the weights of links".to_owned());
+        }
+        if !notes.ignored_columns.is_empty() {
+            let (s, they) = if notes.ignored_columns.len() == 1 { ("", "it is") } else { ("s", "they are") };
+            let names = notes.ignored_columns.join("`, `");
+            lines.push(format!("ignored column{s} `{names}`: {they} empty, or almost every row has its own text"));
+        }
+        lines.extend(notes.cells.iter().cloned());
+        lines.extend(self.dominating_attribute());
+        lines
+    }
+
+    /// Numbers far larger than all others, as years beside words, leave those no say.
+    fn dominating_attribute(&self) -> Option<String> {
+        let attributes = &self.attributes;
+        if !attributes.blocks().is_empty() {
+            return None;
+        }
+        let mut squares = vec![0.0_f64; attributes.width()];
+        for (&column, &value) in attributes.columns().iter().zip(attributes.values()) {
+            squares[column as usize] += f64::from(value).powi(2);
+        }
+        let total: f64 = squares.iter().sum();
+        let (column, largest) = squares.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let share = largest / total;
+        if attributes.width() < 2 || share.is_nan() || share < DOMINATING {
+            return None;
+        }
+        let name = attributes.names().0.get(column).map_or_else(|| column.to_string(), |name| format!("`{name}`"));
+        let why = format!("attribute {name} makes up {:.1} % of the squared length of all rows", 100.0 * share);
+        Some(format!("{why} and drowns out the others; scale it to about 0 to 1, or remove it"))
+    }
 }

@@ -204,7 +204,7 @@ fn a_node_outside_the_graph_is_an_error() {
     toy.pairs.push(pair(6, 8, false));
     let test = toy.test(false);
     let error = SeedResult::measure(Run::default(), &Cosine::new(&test.view), &test).unwrap_err();
-    assert_eq!(error.to_string(), "node 8 is beyond the last of 8 nodes");
+    assert_eq!(error.to_string(), "there is no node 8 in a graph of 8 nodes");
 }
 
 #[test]

@@ -4,56 +4,37 @@ use std::fs;
 use std::path::PathBuf;
 
 use coldlink::Config;
-use coldlink::dataset::{Dataset, End, Notes};
-use coldlink::graph::{Attributes, Graph, Names, NodeId};
+use coldlink::dataset::End;
+use coldlink::graph::{Attributes, NodeId};
 use coldlink::index::{Hit, LinkIndex};
-use coldlink::model::{Among, IndexProblem, Model, Wish};
+use coldlink::model::{Among, IndexProblem, Model, Plan};
 use coldlink::pipeline::{Settings, Training};
 use coldlink::storage::FileProblem;
+use coldlink::synthetic::World;
 use coldlink::train::Silent;
 use tempfile::TempDir;
 
 const NODES: u32 = 2400;
-const TOPICS: u32 = 40;
 
-/// A number that looks random.
-fn mixed(a: u32, b: u32) -> u32 {
-    let mut value = a.wrapping_mul(2_654_435_761) ^ b.wrapping_mul(2_246_822_519).wrapping_add(b << 7);
-    value ^= value >> 15;
-    value = value.wrapping_mul(2_246_822_519);
-    value ^ (value >> 13)
-}
-
-/// Words of a node: most from its topic.
-fn words(node: u32) -> Vec<(u32, f32)> {
-    let topic = node % TOPICS;
-    let word = |place: u32| {
-        let random = mixed(node, place);
-        if place.is_multiple_of(4) { random % 600 } else { topic * 15 + random % 15 }
-    };
-    let mut words: Vec<u32> = (0..12).map(word).collect();
-    words.sort_unstable();
-    words.dedup();
-    words.into_iter().map(|word| (word, 1.0)).collect()
+/// Forty topics of sixty nodes each, with fifteen words of their own.
+fn world() -> World {
+    World {
+        nodes: NODES,
+        topics: 40,
+        links_per_node: 4.0,
+        links_within: 0.75,
+        vocabulary: 600,
+        words_of_topic: 15,
+        words_per_node: 12,
+        words_within: 0.75,
+        ..World::default()
+    }
 }
 
 fn train(settings: &[&str], seed: u64) -> Model {
-    let links = (0..NODES).flat_map(|node| {
-        (0..4).map(move |link| {
-            let within = node % TOPICS + TOPICS * (mixed(node, 100 + link) % (NODES / TOPICS));
-            (node, if link < 3 { within } else { mixed(node, 200 + link) % NODES })
-        })
-    });
-    let dataset = Dataset {
-        name: "topics".into(),
-        graph: Graph::from_links(NODES as usize, links),
-        attributes: Attributes::from_rows(600, &(0..NODES).map(words).collect::<Vec<_>>()).unwrap(),
-        names: Names::Numbered(NODES as usize),
-        schema: None,
-        notes: Notes::default(),
-    };
+    let dataset = world().dataset();
     let base = ["width=32", "steps=60", "validate_every=60"];
-    let config = base.iter().chain(settings).fold(Config::default(), |config, setting| config.set(setting).unwrap());
+    let config = Config::default().set_all(base.iter().chain(settings)).unwrap();
     Training::new(&dataset, &Settings::given(config), seed).run(&mut Silent).unwrap()
 }
 
@@ -64,10 +45,6 @@ fn saved(model: &Model) -> (TempDir, PathBuf) {
     model.save(&path).unwrap();
     model.build_index().save(&LinkIndex::path_of(&path)).unwrap();
     (folder, path)
-}
-
-fn new_nodes(count: u32) -> Attributes {
-    Attributes::from_rows(600, &(NODES..NODES + count).map(words).collect::<Vec<_>>()).unwrap()
 }
 
 fn recall(exact: &[Vec<Hit>], found: &[Vec<Hit>]) -> f64 {
@@ -88,14 +65,14 @@ fn an_index_finds_what_scoring_every_node_finds() {
         assert!(problem.is_none());
         let about = indexed.index().unwrap();
         assert!(about.recall >= 0.98 && about.nodes == NODES as usize, "{about:?}");
-        let new = model.meet(&new_nodes(60));
-        let wish = Wish::best(10);
-        let (exact, found) = (model.best_links(&new, 0..60, wish), indexed.best_links(&new, 0..60, wish));
+        let new = model.encode(&world().new_nodes(60));
+        let plan = Plan::best(10);
+        let (exact, found) = (model.best_links(&new, 0..60, plan), indexed.best_links(&new, 0..60, plan));
         assert!(recall(&exact, &found) >= 0.97, "{}", recall(&exact, &found));
         for hits in &found {
             assert!(hits.len() == 10 && hits.is_sorted_by(|a, b| a.score >= b.score));
         }
-        let quiet = Wish { popularity: 0.0, ..wish };
+        let quiet = Plan { popularity: 0.0, ..plan };
         let (exact, found) = (model.best_links(&new, 0..60, quiet), indexed.best_links(&new, 0..60, quiet));
         assert!(recall(&exact, &found) >= 0.95, "{}", recall(&exact, &found));
     }
@@ -106,16 +83,16 @@ fn a_pair_has_the_same_score_however_it_is_asked_for() {
     let (_folder, path) = saved(&train(&[], 1));
     let indexed = Model::open_indexed(&path).unwrap().0;
     assert!(indexed.index().is_some());
-    let attributes = new_nodes(40);
-    let new = indexed.meet(&attributes);
+    let attributes = world().new_nodes(40);
+    let new = indexed.encode(&attributes);
     let excluded: Vec<NodeId> = (0..NODES - 20).collect();
-    let few_left = Wish { excluded: &excluded, ..Wish::best(10) };
-    for wish in [Wish::best(10), few_left, Wish { among: Among::Both, ..Wish::best(10) }] {
-        for (row, hits) in indexed.best_links(&new, 0..40, wish).iter().enumerate() {
+    let few_left = Plan { excluded: &excluded, ..Plan::best(10) };
+    for plan in [Plan::best(10), few_left, Plan { among: Among::Both, ..Plan::best(10) }] {
+        for (row, hits) in indexed.best_links(&new, 0..40, plan).iter().enumerate() {
             for hit in hits {
-                let other = if hit.node < NODES { End::Seen(hit.node) } else { End::New(hit.node - NODES) };
+                let other = if hit.node < NODES { End::Known(hit.node) } else { End::New(hit.node - NODES) };
                 let pair = indexed.score_pairs(&new, &[(End::New(row as NodeId), other)])[0];
-                let explained = indexed.explain(&attributes, &new, row as NodeId, other).score as f32;
+                let explained = indexed.score_parts(&attributes, &new, row as NodeId, &[other])[0].score as f32;
                 assert!(
                     (pair - hit.score).abs() < 1e-4 && (explained - hit.score).abs() < 1e-4,
                     "{hit:?} {pair} {explained}"
@@ -130,21 +107,21 @@ fn nodes_that_are_excluded_are_not_found_and_many_of_them_mean_every_node_is_sco
     let model = train(&[], 1);
     let (_folder, path) = saved(&model);
     let indexed = Model::open_indexed(&path).unwrap().0;
-    let new = model.meet(&new_nodes(3));
-    let mut first: Vec<NodeId> = indexed.best_links(&new, 0..1, Wish::best(10))[0].iter().map(|hit| hit.node).collect();
+    let new = model.encode(&world().new_nodes(3));
+    let mut first: Vec<NodeId> = indexed.best_links(&new, 0..1, Plan::best(10))[0].iter().map(|hit| hit.node).collect();
     first.sort_unstable();
-    let wish = Wish { excluded: &first, ..Wish::best(10) };
-    let (exact, found) = (model.best_links(&new, 0..1, wish), indexed.best_links(&new, 0..1, wish));
+    let plan = Plan { excluded: &first, ..Plan::best(10) };
+    let (exact, found) = (model.best_links(&new, 0..1, plan), indexed.best_links(&new, 0..1, plan));
     assert!(found[0].iter().all(|hit| !first.contains(&hit.node)));
     assert!(recall(&exact, &found) >= 0.9);
     let most: Vec<NodeId> = (0..NODES - 20).collect();
-    let wish = Wish { excluded: &most, ..Wish::best(10) };
-    let (exact, found) = (model.best_links(&new, 0..3, wish), indexed.best_links(&new, 0..3, wish));
+    let plan = Plan { excluded: &most, ..Plan::best(10) };
+    let (exact, found) = (model.best_links(&new, 0..3, plan), indexed.best_links(&new, 0..3, plan));
     assert!(found.iter().flatten().all(|hit| hit.node >= NODES - 20));
     assert!(recall(&exact, &found) >= 0.9);
-    let wish = Wish::best(NODES as usize);
+    let plan = Plan::best(NODES as usize);
     let by_node = |model: &Model| {
-        let mut hits = model.best_links(&new, 0..1, wish).remove(0);
+        let mut hits = model.best_links(&new, 0..1, plan).remove(0);
         hits.sort_by_key(|hit| hit.node);
         hits
     };
@@ -159,9 +136,9 @@ fn new_nodes_without_attributes_get_the_links_that_scoring_every_node_gives() {
     let model = train(&[], 1);
     let (_folder, path) = saved(&model);
     let indexed = Model::open_indexed(&path).unwrap().0;
-    let new = model.meet(&Attributes::from_rows(600, &[vec![]]).unwrap());
-    let wish = Wish::best(5);
-    assert_eq!(model.best_links(&new, 0..1, wish), indexed.best_links(&new, 0..1, wish));
+    let new = model.encode(&Attributes::from_rows(600, &[vec![]]).unwrap());
+    let plan = Plan::best(5);
+    assert_eq!(model.best_links(&new, 0..1, plan), indexed.best_links(&new, 0..1, plan));
 }
 
 #[test]
@@ -197,14 +174,14 @@ fn a_damaged_index_is_refused_and_the_model_still_opens() {
     assert!(matches!(problem, Some(IndexProblem::File(_))) && model.index().is_none());
     fs::copy(&path, &beside).unwrap();
     let error = LinkIndex::open(&beside, 32).unwrap_err();
-    assert!(matches!(error.problem, FileProblem::Kind { .. }), "a model is no index");
+    assert!(matches!(error.problem, FileProblem::Format { .. }), "a model is no index");
 }
 
 #[test]
 fn the_dense_part_is_the_score_without_words_and_walks() {
     let model = train(&["terms=[\"attributes\",\"cross\",\"degree\"]"], 1);
-    let new = model.meet(&new_nodes(5));
-    let (whole, dense) = (model.best_links(&new, 0..5, Wish::best(10)), model.best_by_dense(&new, 0..5, 10));
+    let new = model.encode(&world().new_nodes(5));
+    let (whole, dense) = (model.best_links(&new, 0..5, Plan::best(10)), model.best_by_dense(&new, 0..5, 10));
     for (whole, dense) in whole.iter().flatten().zip(dense.iter().flatten()) {
         assert!((whole.score - dense.score).abs() < 1e-3, "{whole:?} {dense:?}");
     }

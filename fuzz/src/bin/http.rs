@@ -3,14 +3,12 @@
 #![no_main]
 
 use std::cell::RefCell;
-use std::fs;
 use std::io::Read;
 use std::sync::LazyLock;
 
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderValue, Method, Request, StatusCode, header};
-use coldlink::index::LinkIndex;
 use coldlink_fuzz::{Saved, check_memory, file, form, prepare};
 use coldlink_server::{Limits, Options, Server, app};
 use flate2::read::GzDecoder;
@@ -51,7 +49,7 @@ fn service() -> Router {
 
 fn service_anew() -> Router {
     file("sound.model", &SOUND.model);
-    fs::write(LinkIndex::path_of(&SOUND.path), &SOUND.index).expect("the folder can be written");
+    file("sound.model.index", &SOUND.index);
     service()
 }
 

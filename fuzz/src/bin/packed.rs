@@ -1,4 +1,4 @@
-//! Packed graphs, with renewed checksums and with those of a sound one.
+//! Packed graphs, with checksums that match and with that of a sound one.
 #![no_main]
 
 use std::fs;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use coldlink::dataset::Dataset;
 use coldlink::load::{open_packed, write_packed};
-use coldlink_fuzz::{check_memory, claim, dataset, file, fit, folder, form, prepare, seal, walk_loaded};
+use coldlink_fuzz::{check_memory, claim, dataset, file, fit, folder, form, matched_graph, prepare, walk_loaded};
 use libfuzzer_sys::fuzz_target;
 
 static SOUND: LazyLock<(Dataset, Vec<u8>)> = LazyLock::new(|| {
@@ -20,7 +20,7 @@ fuzz_target!(init: prepare(), |bytes: &[u8]| {
     match form % 3 {
         0 => walk_loaded(&open_packed(&file("raw.coldlink", bytes))),
         1 => {
-            let loaded = open_packed(&file("sealed.coldlink", &seal(bytes)));
+            let loaded = matched_graph(&file("matched.coldlink", bytes));
             walk_loaded(&loaded);
             loaded.iter().for_each(fit);
         }

@@ -50,15 +50,15 @@ fn main() -> io::Result<()> {
     let path = folder().join("graph.coldlink");
     write_packed(&dataset(), &path).map_err(io::Error::other)?;
     let packed = fs::read(path)?;
-    for (form, name) in ["raw", "sealed", "claimed"].into_iter().enumerate() {
+    for (form, name) in ["raw", "matched", "claimed"].into_iter().enumerate() {
         seed("packed", name, form as u8, &packed)?;
     }
-    let old = include_bytes!("../../../crates/coldlink/tests/files/version-1.coldlink");
-    seed("packed", "version-1", 1, old)?;
+    seed("packed", "version-1", 1, include_bytes!("../../../crates/coldlink/tests/files/v1/papers.coldlink"))?;
 
     let Saved { model, index, .. } = Saved::make();
     seed("model", "model", 0, &model)?;
     seed("model", "index", 1, &index)?;
+    seed("model", "version-1", 0, include_bytes!("../../../crates/coldlink/tests/files/v1/papers.model"))?;
 
     fs::write(place("columns", "columns")?, COLUMNS)?;
     let edges = "[columns]\nkind.kind = \"type\"\nlook.kind = \"vector\"\nmade.kind = \"date-time\"\nfresh.kind = \"boolean\"\n[edges]\nsource = \"target\"\ntarget = \"source\"\nweight = \"weight\"\n";
@@ -85,7 +85,7 @@ fn main() -> io::Result<()> {
     seed("http", "links", 0, format!("{nodes},\"k\":1}}").as_bytes())?;
     let all = ",\"k\":3.0,\"among\":\"both\",\"exclude\":[\"n1\"],\"candidates\":\"item\",\"where\":{\"words\":\"a1\"},\"explain\":true,\"map\":true,\"popularity\":0.5,\"base_rate\":0.01}";
     seed("http", "links-all", 0, format!("{nodes}{all}").as_bytes())?;
-    let pairs = ",\"pairs\":[{\"new\":\"q\",\"seen\":\"n1\"},{\"new\":\"q\",\"other_new\":\"new 2\"}]}";
+    let pairs = ",\"pairs\":[{\"source\":\"q\",\"target\":\"n1\"},{\"source\":\"q\",\"target\":\"new 2\",\"known\":false}]}";
     seed("http", "score", 1, format!("{nodes}{pairs}").as_bytes())?;
     seed("http", "embed", 2, format!("{nodes}}}").as_bytes())?;
     seed("http", "add", 3, format!("{{\"nodes\":[{node}]}}").as_bytes())?;

@@ -97,8 +97,8 @@ impl BenchError {
     pub fn hint(&self) -> Option<String> {
         match self {
             BenchError::Method(error) => error.hint(),
-            BenchError::Load(error) => error.hint(),
-            BenchError::Split(error) => error.hint(),
+            BenchError::Load(error) => error.hint().map(|hint| hint.to_string()),
+            BenchError::Split(error) => error.hint().map(|hint| hint.to_string()),
             BenchError::UnknownSet { known, .. } => Some(format!("the data sets are {known}")),
             BenchError::MissingSet { name, .. } => {
                 Some(format!("put `{name}.npz` there, or say where it is with `--data` or DEAL_DATA"))

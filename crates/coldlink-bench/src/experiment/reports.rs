@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
+use coldlink_chart::{Line, lines};
+
 use super::compare::compare;
 use super::folder::write;
 use super::rows::read_log;
 use super::similarity::SimilarityRow;
 use super::summary::{curves, similarity_charts, table};
 use super::{BenchError, Experiment, Folder};
-use crate::report::{bars, html, lines, markdown, readme};
+use crate::report::{NamedChart, bars, html, markdown, readme};
 
 /// Writes the reports of a folder anew from its raw rows.
 pub fn write_reports(experiment: &Experiment, folder: &Folder, data: &Path) -> Result<(), BenchError> {
@@ -26,7 +28,7 @@ pub fn write_reports(experiment: &Experiment, folder: &Folder, data: &Path) -> R
     }
     let charts: Vec<_> = curves(experiment, &read_log(&folder.file("curves.csv"))?)
         .iter()
-        .map(|chart| (chart.name.clone(), lines(chart), chart.title.clone()))
+        .map(|NamedChart { name, chart }| (name.clone(), lines(chart), chart.title.clone()))
         .collect();
     for (name, picture, _) in &charts {
         write(&format!("{name}.svg"), picture.clone())?;
@@ -45,18 +47,16 @@ fn write_similarity(
     let mut text =
         format!("# {}\n\n{}\n\n{}\n", experiment.title, experiment.about, about(experiment, folder).join("\n\n"));
     let mut pictures = Vec::new();
-    for chart in &charts {
+    for NamedChart { name, chart } in &charts {
         let picture = lines(chart);
-        write(&format!("{}.svg", chart.name), picture.clone())?;
+        write(&format!("{name}.svg"), picture.clone())?;
         pictures.push((picture, chart.title.clone()));
-        text += &format!("\n## {}\n\n![{}]({}.svg)\n\n| distance |", chart.title, chart.title, chart.name);
+        text += &format!("\n## {0}\n\n![{0}]({name}.svg)\n\n| distance |", chart.title);
         text += &chart.lines.iter().map(|line| format!(" {} |", line.label)).collect::<String>();
         text += &format!("\n|---|{}\n", "---|".repeat(chart.lines.len()));
         let hops = chart.lines.iter().map(|line| line.points.len()).max().unwrap_or(0);
         for hop in 0..hops {
-            let value = |line: &crate::report::Line| {
-                line.points.get(hop).map_or("–".to_owned(), |point| format!("{:.3}", point.1))
-            };
+            let value = |line: &Line| line.points.get(hop).map_or("–".to_owned(), |point| format!("{:.3}", point.1));
             let values: Vec<String> = chart.lines.iter().map(value).collect();
             text += &format!("| {} | {} |\n", hop + 1, values.join(" | "));
         }

@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use coldlink_chart::{Line, LineChart};
 use toml::{Table as Toml, Value};
 
 use super::run::is_long;
 use super::similarity::SimilarityRow;
 use super::{BenchError, Block, CellRow, Comparison, CurvePoint, Experiment, Found, Row, find_set, set_facts};
-use crate::report::{self, Cell, Chart, Line, Mark, MethodRow, Ours, Paper, SetColumn, Spread};
+use crate::report::{self, Cell, Mark, MethodRow, NamedChart, Ours, Paper, SetColumn, Spread};
 
 /// The table of an experiment.
 pub(super) fn table(
@@ -150,7 +151,7 @@ fn curve(points: &[CurvePoint], (block, row, set): (&str, &str, &str)) -> Vec<(f
 }
 
 /// Validation over steps on the first split, a chart for each block and set.
-pub(super) fn curves(experiment: &Experiment, points: &[CurvePoint]) -> Vec<Chart> {
+pub(super) fn curves(experiment: &Experiment, points: &[CurvePoint]) -> Vec<NamedChart> {
     let mut charts = Vec::new();
     for block in &experiment.blocks {
         for set in &experiment.sets {
@@ -158,13 +159,13 @@ pub(super) fn curves(experiment: &Experiment, points: &[CurvePoint]) -> Vec<Char
                 |row: &Row| Line { label: row.label.clone(), points: curve(points, (&block.name, &row.name, set)) };
             let lines: Vec<Line> = experiment.rows.iter().map(line).filter(|line| !line.points.is_empty()).collect();
             if let (false, Ok(facts)) = (lines.is_empty(), set_facts(set)) {
-                charts.push(Chart {
-                    name: format!("curves-{}-{set}", block.name),
+                let chart = LineChart {
                     title: format!("{}: validation while training, {}", facts.label, block.label.to_lowercase()),
                     x_label: "share of the method's own training".to_owned(),
                     y_label: "AUC on validation pairs".to_owned(),
                     lines,
-                });
+                };
+                charts.push(NamedChart { name: format!("curves-{}-{set}", block.name), chart });
             }
         }
     }
@@ -172,10 +173,9 @@ pub(super) fn curves(experiment: &Experiment, points: &[CurvePoint]) -> Vec<Char
 }
 
 /// Mean cosines by distance, a chart for each kind of embedding.
-pub(super) fn similarity_charts(experiment: &Experiment, rows: &[SimilarityRow]) -> Vec<Chart> {
+pub(super) fn similarity_charts(experiment: &Experiment, rows: &[SimilarityRow]) -> Vec<NamedChart> {
     let Some(wanted) = &experiment.similarity else { return Vec::new() };
-    let chart = |(side, of): (&str, &str)| Chart {
-        name: format!("similarity-{side}"),
+    let chart = |(side, of): (&str, &str)| LineChart {
         title: format!("Mean cosine by distance, {of}"),
         x_label: "distance in the training graph".to_owned(),
         y_label: "mean cosine".to_owned(),
@@ -191,5 +191,7 @@ pub(super) fn similarity_charts(experiment: &Experiment, rows: &[SimilarityRow])
             })
             .collect(),
     };
-    [("structure", "structure embeddings (Z_s)"), ("attributes", "attribute embeddings (Z_a)")].map(chart).into()
+    [("structure", "structure embeddings (Z_s)"), ("attributes", "attribute embeddings (Z_a)")]
+        .map(|(side, of)| NamedChart { name: format!("similarity-{side}"), chart: chart((side, of)) })
+        .into()
 }

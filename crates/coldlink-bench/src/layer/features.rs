@@ -80,13 +80,17 @@ impl Features {
     /// Scaled as asked for; each row by itself, so that nothing is fitted.
     pub fn new(attributes: &Attributes, scaling: Scaling) -> Self {
         let row = |node: usize| {
-            let (columns, values) = attributes.row(node as NodeId);
-            let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
+            let entries = attributes.iter_row(node as NodeId);
+            let length = entries.clone().map(|(_, value)| value * value).sum::<f32>().sqrt();
             let scale = if scaling == Scaling::Unit && length > 0.0 { 1.0 / length } else { 1.0 };
-            columns.iter().zip(values).map(|(&column, &value)| (column, value * scale)).collect()
+            entries.map(|(column, value)| (column, value * scale)).collect()
         };
         let rows = (0..attributes.rows()).into_par_iter().map(row).collect();
-        Features { rows, width: attributes.width(), dense: attributes.density() > DENSE }
+        Features {
+            rows,
+            width: attributes.width(),
+            dense: attributes.density() > DENSE || attributes.dense_width() > 0,
+        }
     }
 
     /// The number of attributes.

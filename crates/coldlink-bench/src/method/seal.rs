@@ -183,9 +183,10 @@ impl Around<'_> {
                 columns.push(label.min(LABELS as u32));
                 values.push(1.0);
                 if self.settings.attributes {
-                    let (own, amounts) = self.attributes.row(node);
-                    columns.extend(own.iter().map(|column| column + LABELS as u32 + 1));
-                    values.extend_from_slice(amounts);
+                    for (column, amount) in self.attributes.iter_row(node) {
+                        columns.push(column + LABELS as u32 + 1);
+                        values.push(amount);
+                    }
                 }
                 offsets.push(columns.len() as u32);
             }

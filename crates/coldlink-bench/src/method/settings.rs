@@ -57,8 +57,8 @@ impl MethodError {
                 Some(format!("did you mean `{nearest}`? `coldlink-bench methods` lists them all"))
             }
             MethodError::Settings { known, .. } => Some(format!("the settings are {known}")),
-            MethodError::Config(error) => error.hint(),
-            MethodError::Sample(error) => Some(error.hint()),
+            MethodError::Config(error) => error.hint().map(|hint| hint.to_string()),
+            MethodError::Sample(error) => error.hint().map(|hint| hint.to_string()),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Tables and charts as one web page that needs nothing else.
 
+use coldlink_chart::escaped;
+
 use super::bars::bars;
 use super::compare::{COSTS, Grid, GridCell, Metric, Notes, SHORTFALLS, costs, mark_legend, shortfalls};
 use super::numbers::{NONE, deviation, signed, three};
-use super::svg::escaped;
 use super::{Block, Cell, MethodRow, Table};
 
 /// A page with tables and charts (each an SVG file and its caption), in light and dark, without scripts.
@@ -173,7 +174,9 @@ fn with_code(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{check_contains, check_well_formed, compared, empty_tables, table, without_ours};
+    use coldlink_chart::check_well_formed;
+
+    use super::super::samples::{check_contains, compared, empty_tables, table, without_ours};
     use super::*;
 
     fn check(table: &Table, parts: &[&str]) -> String {

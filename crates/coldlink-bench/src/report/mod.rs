@@ -3,16 +3,15 @@
 mod bars;
 mod compare;
 mod html;
-mod lines;
 mod markdown;
 mod numbers;
 #[cfg(test)]
 mod samples;
-mod svg;
+
+use coldlink_chart::LineChart;
 
 pub use bars::bars;
 pub use html::html;
-pub use lines::lines;
 pub use markdown::{markdown, readme};
 
 /// One table of an experiment, ready to be shown.
@@ -130,26 +129,11 @@ pub enum Mark {
     Reference,
 }
 
-/// A line chart.
+/// A line chart with the name of its file.
 #[derive(Debug, Clone)]
-pub struct Chart {
+pub struct NamedChart {
     /// What it is called in file names.
     pub name: String,
-    /// Its heading.
-    pub title: String,
-    /// The quantity along the bottom.
-    pub x_label: String,
-    /// The quantity along the side.
-    pub y_label: String,
-    /// The lines.
-    pub lines: Vec<Line>,
-}
-
-/// A line of a chart.
-#[derive(Debug, Clone)]
-pub struct Line {
-    /// What tells it from the others.
-    pub label: String,
-    /// Its points from left to right; those that are no numbers are left out.
-    pub points: Vec<(f64, f64)>,
+    /// What it shows.
+    pub chart: LineChart,
 }

@@ -7,26 +7,10 @@ pub const NONE: &str = "–";
 
 /// A number with its thousands apart and no zero before the point.
 pub fn number(value: f64, decimals: usize) -> String {
-    if !value.is_finite() {
-        return NONE.to_owned();
-    }
-    let plain = format!("{:.decimals$}", value.abs());
-    let (whole, fraction) = plain.split_at(plain.find('.').unwrap_or(plain.len()));
-    let is_zero = !plain.contains(|digit: char| ('1'..='9').contains(&digit));
-    let sign = if value < 0.0 && !is_zero { "−" } else { "" };
-    let whole = if whole == "0" && !fraction.is_empty() { String::new() } else { thousands(whole) };
-    format!("{sign}{whole}{fraction}")
-}
-
-fn thousands(digits: &str) -> String {
-    let mut apart = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            apart.push(',');
-        }
-        apart.push(digit);
-    }
-    apart
+    let text = coldlink_chart::number(value, decimals);
+    let (sign, digits) = text.split_at(if text.starts_with('−') { '−'.len_utf8() } else { 0 });
+    let digits = digits.strip_prefix('0').filter(|fraction| !fraction.is_empty()).unwrap_or(digits);
+    format!("{sign}{digits}")
 }
 
 /// A number with three decimals.

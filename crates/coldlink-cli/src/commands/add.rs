@@ -1,4 +1,4 @@
-//! `coldlink add`: new nodes join those that links are looked for among.
+//! `coldlink add`: new nodes become candidates.
 
 use std::path::PathBuf;
 
@@ -9,27 +9,27 @@ use crate::input::{load_new_nodes, open_model};
 use crate::output::{check_writable, print};
 use crate::tables::count;
 
-/// Let new nodes join those that links are found among, without training
+/// Add new nodes as candidates, without retraining
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   coldlink add papers.model --new new-papers.csv
   coldlink add papers.model --new new-papers.csv -o larger.model
 
-From then on `coldlink predict` finds them as it finds nodes of the graph. They have no links yet, so
-only their attributes speak for them; train again when there are many, or when links are known. The
-model file is replaced as a whole: a crash leaves the old one, and a running `coldlink serve` takes
-the new one over.")]
+`coldlink predict` then finds them like any known node. They have no links yet, so only their
+attributes count; train again when there are many of them, or when their links are known. coldlink
+replaces the model file as a whole: a crash leaves the old one, and a running `coldlink serve`
+switches to the new one.")]
 pub struct Add {
-    /// The model
+    /// Model file
     model: PathBuf,
-    /// The new nodes: a table or an .npz file
+    /// New nodes: a table or an .npz file
     #[arg(long, value_name = "FILE")]
     new: PathBuf,
-    /// Refuse rows with other columns, unknown values or cells that cannot be read, instead of telling how many there are
+    /// Refuse rows with other columns, unknown values or unreadable cells instead of counting them
     #[arg(long)]
     strict_input: bool,
-    /// The model to write [default: the same file]
+    /// Model file to write [default: the same file]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -6,7 +6,7 @@ use clap_complete::{Shell, generate};
 use super::Cli;
 use crate::output::print;
 
-/// Print a script with which a shell completes commands and options
+/// Print a completion script for a shell
 #[derive(Args)]
 #[command(after_help = "Example:\n  coldlink completions bash > ~/.local/share/bash-completion/completions/coldlink")]
 pub struct Completions {

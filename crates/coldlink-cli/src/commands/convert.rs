@@ -17,7 +17,7 @@ Examples:
   coldlink convert papers/ -o papers.coldlink
   coldlink convert --nodes papers.csv.gz --edges citations.tsv -o papers.coldlink")]
 pub struct Convert {
-    /// The file to write
+    /// File to write
     #[arg(long, short, value_name = "FILE.coldlink")]
     output: PathBuf,
     #[command(flatten)]

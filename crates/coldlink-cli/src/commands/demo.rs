@@ -6,9 +6,8 @@ use anyhow::Context;
 use clap::Args;
 use coldlink::Config;
 use coldlink::dataset::Dataset;
-use coldlink::graph::NodeId;
 use coldlink::load::{LoadOptions, load};
-use coldlink::model::{Model, Wish};
+use coldlink::model::{Model, Query};
 use coldlink::pipeline::{Evaluation, Settings, Training};
 use coldlink::split::Protocol;
 use coldlink::train::TrainError;
@@ -30,21 +29,21 @@ const LINKS: usize = 10;
 /// By this file a folder is known to be an earlier demo's, which may be written over.
 const README: &str = "README.txt";
 
-/// See it work on a made-up graph of papers
+/// See it work on a synthetic citation graph
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   coldlink demo
   coldlink demo --papers 10000 --seed 7 -o another-world
-  coldlink demo --tables-only      only the tables, to try the other commands on")]
+  coldlink demo --tables-only      write only the tables, to try other commands")]
 pub struct Demo {
-    /// Papers in the graph
+    /// Number of papers
     #[arg(long, default_value_t = 3000, value_name = "N", value_parser = clap::value_parser!(u32).range(200..=200_000))]
     papers: u32,
-    /// What the world and all random choices come from
+    /// Random seed
     #[arg(long, default_value_t = 0, value_parser = seeds())]
     seed: u64,
-    /// The folder to write the graph and the model to
+    /// Folder for the graph and the model
     #[arg(long, short, default_value = "coldlink-demo", value_name = "FOLDER")]
     output: PathBuf,
     /// Write the tables and stop
@@ -88,8 +87,8 @@ fn check_free(folder: &Path) -> anyhow::Result<()> {
     if !folder.exists() || folder.join(README).is_file() && folder.join("new-papers.csv").is_file() || is_empty() {
         return Ok(());
     }
-    let failure = Failure::new(format!("`{}` exists and is not an earlier demo", folder.display()));
-    Err(failure.hint("give another folder with `-o FOLDER`").into())
+    let failure = Failure::new(format!("`{}` already exists and is not a demo", folder.display()));
+    Err(failure.hint("choose another folder with `-o FOLDER`").into())
 }
 
 fn evaluate(dataset: &Dataset, config: &Config, seed: u64, common: &Common) -> anyhow::Result<String> {
@@ -114,19 +113,19 @@ fn stopped_or_failed(error: coldlink::Error) -> anyhow::Error {
 
 fn likely_links(world: &World, model: &Model, new: &Path, common: &Common) -> anyhow::Result<String> {
     let new = load_new_nodes(new, model, false, common)?;
-    let newcomers = model.meet(&new.attributes);
-    let hits = model.best_links(&newcomers, 0..new.names.len().min(SHOWN), Wish::best(LINKS));
+    let asked = model.ask(new)?;
+    let query = model.resolve(&asked, &Query { count: LINKS, ..Query::default() })?;
     let titled = |id: &str| world.title(id).unwrap_or_default().to_owned();
     let mut text = String::new();
-    for (node, hits) in hits.iter().enumerate() {
-        let id = new.names.get(node as NodeId);
+    for links in model.links(&asked, &query, 0..asked.len().min(SHOWN)) {
         let mut table = Columns::bare();
-        for hit in hits {
-            let probability = model.probability(hit.score, model.base_rate()).map(percent);
-            let likely = probability.unwrap_or_else(|| format!("{:.3}", hit.score));
-            table.row([titled(&model.names.get(hit.node)), likely]);
+        for link in &links {
+            let likely = link.probability.map(percent).unwrap_or_else(|| format!("{:.3}", link.score));
+            table.row([titled(&link.target), likely]);
         }
-        text.push_str(&format!("\n{id}  {}\n{table}", titled(&id)));
+        if let Some(first) = links.first() {
+            text.push_str(&format!("\n{}  {}\n{table}", first.source, titled(&first.source)));
+        }
     }
     Ok(text)
 }

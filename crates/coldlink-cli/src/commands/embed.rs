@@ -12,7 +12,7 @@ use crate::input::{load_new_nodes, open_model};
 use crate::output::{check_writable, print};
 use crate::tables::count;
 
-/// Write the embeddings of nodes to a file or a database
+/// Write embeddings to a file or a database
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -20,35 +20,35 @@ Examples:
   coldlink embed papers.model --new new-papers.csv -o new-papers.parquet
   coldlink embed papers.model --to postgres://me@localhost/library --table papers
 
-Beside out.npy stands out.names.txt with the nodes' names, one a line, in the order of the rows. A
+Beside out.npy, coldlink writes out.names.txt with one name a line, in the order of the rows. A
 .parquet file has the columns name and embedding.
-A table has the columns name, embedding, seen (whether the node has links) and search; of new nodes,
-name, embedding and query. With them PostgreSQL finds the best nodes by the dense part of the score,
-which is all but words in common and walks:
+A database table has the columns name, embedding, warm (whether the node has links) and search; for
+new nodes name, embedding and query. With them PostgreSQL ranks nodes by the dense part of the score,
+which is everything but shared words and walks:
   SELECT name, -(search <#> '[…]') AS score FROM papers ORDER BY search <#> '[…]' LIMIT 10
 where […] is a new node's query: its embedding, followed by 1.")]
 pub struct Embed {
-    /// The model
+    /// Model file
     model: PathBuf,
-    /// The file to write: .npy or .parquet
+    /// File to write: .npy or .parquet
     #[arg(long, short, value_name = "FILE", required_unless_present = "to", conflicts_with = "to")]
     output: Option<PathBuf>,
-    /// The database to write to; needs the extension pgvector
+    /// Database to write to; needs the pgvector extension
     #[arg(long, value_name = "postgres://…", requires = "table")]
     to: Option<String>,
-    /// The table to make in it
+    /// Table to create
     #[arg(long, value_name = "NAME", requires = "to")]
     table: Option<String>,
-    /// Replace the table if there is one
+    /// Replace the table if it exists
     #[arg(long, requires = "to")]
     replace: bool,
-    /// New nodes, a table or an .npz file, instead of those of the graph
+    /// Embed these new nodes, a table or an .npz file, instead of the known ones
     #[arg(long, value_name = "FILE")]
     new: Option<PathBuf>,
-    /// Refuse rows with other columns, unknown values or cells that cannot be read, instead of telling how many there are
+    /// Refuse rows with other columns, unknown values or unreadable cells instead of counting them
     #[arg(long)]
     strict_input: bool,
-    /// Which of a node's two embeddings; new nodes have only the first
+    /// Which embedding; new nodes have only the one from attributes
     #[arg(long, default_value = "attributes")]
     which: Which,
 }
@@ -64,8 +64,8 @@ enum Which {
 /// Runs the command.
 pub fn run(args: &Embed, common: &Common) -> anyhow::Result<()> {
     if args.new.is_some() && args.which == Which::Structure {
-        let failure = Failure::new("new nodes have no links, and so no structure embedding");
-        return Err(failure.hint("leave out `--which structure`").into());
+        let failure = Failure::new("new nodes have no links, so they have no structure embedding");
+        return Err(failure.hint("omit `--which structure`").into());
     }
     if let Some(output) = &args.output {
         let inputs = [Some(&args.model), args.new.as_ref()].into_iter().flatten().map(PathBuf::as_path);
@@ -85,7 +85,7 @@ pub fn run(args: &Embed, common: &Common) -> anyhow::Result<()> {
             write_table(&Destination { url, table, replace: args.replace }, &export)?;
             (format!("table {table}"), String::new())
         }
-        (None, ..) => return Err(Failure::new("there is nowhere to write to").hint("give `-o FILE`").into()),
+        (None, ..) => return Err(Failure::new("no output given").hint("add `-o FILE`").into()),
     };
     if common.quiet {
         return Ok(());
@@ -102,7 +102,7 @@ impl Embed {
             let search = Search::Queries(model.query_vectors(&embeddings));
             return Ok(Export { names: new.names, embeddings, search });
         }
-        let search = Search::Nodes { vectors: model.search_vectors(), seen: model.embeddings.warm.clone() };
+        let search = Search::Nodes { vectors: model.search_vectors(), warm: model.embeddings.warm.clone() };
         let embeddings = match self.which {
             Which::Attributes => model.embeddings.attributes,
             Which::Structure => model.embeddings.structure,

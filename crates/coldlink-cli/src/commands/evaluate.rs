@@ -11,18 +11,18 @@ use coldlink::split::{Audit, AuditStatus, Protocol};
 use coldlink::storage::write_atomically;
 use coldlink::train::TrainError;
 use coldlink::tune::TuneError;
+use coldlink_chart::ReliabilityBin;
 
 use super::{Common, seeds, share};
 use crate::failure::Failure;
 use crate::input::GraphArgs;
 use crate::interrupt;
 use crate::output::{check_writable, print, print_json};
-use crate::plots::{self, ReliabilityBin};
 use crate::progress::Progress;
 use crate::settings::SettingsArgs;
 use crate::tables::{Columns, count, metric, percent, whole};
 
-/// Measure how good the model is on links it has not seen, beside trivial methods
+/// Measure accuracy on links the model has not seen, beside trivial baselines
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +31,7 @@ Examples:
   coldlink evaluate papers/ --seeds 5 --json --min-auc 0.9
 
 Protocols:
-  strict        a tenth of the nodes is new; for each of their links one unlinked pair (the default)
+  strict        a tenth of the nodes is new; one negative for each of their links (the default)
   temporal      the newest tenth of the nodes is new, by the only column of dates; or by any column
                 of dates or numbers: `temporal:year`
   deal2020      the split that the authors of the paper used
@@ -42,26 +42,25 @@ pub struct Evaluate {
     /// Which test set: strict, temporal, deal2020, transductive, or the path of a split
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
-    /// How many seeds: as many splits, each trained and tested on
+    /// Number of seeds: one split, training and test each
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: u64,
-    /// The first of the seeds
+    /// First seed
     #[arg(long, default_value_t = 0, value_name = "SEED", visible_alias = "seed", value_parser = seeds())]
     first_seed: u64,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Rank all candidates by the trivial methods too, for their MRR and Hits@10
+    /// Rank all candidates by the baselines too, for their MRR and Hits@10
     #[arg(long)]
     rank_baselines: bool,
-    /// How much it counts that a node has many links already: from 1, as much as it helps, down to 0, where all that
-    /// popularity alone would explain is taken off; without effect on presets without fitted terms
+    /// Popularity weight: 1 ranks as scored, 0 ranks as if popularity had no effect; presets without fitted terms ignore it
     #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share)]
     popularity: f32,
-    /// A picture (SVG) of the probabilities against what came true
+    /// Write a reliability diagram (SVG): predicted probabilities against observed links
     #[arg(long, value_name = "FILE.svg")]
     reliability: Option<PathBuf>,
-    /// Take a split whose audit failed for good
+    /// Evaluate even if the leakage audit fails
     #[arg(long)]
     accept_audit: bool,
     /// Exit with code 1 if the mean AUC is below this
@@ -81,8 +80,8 @@ pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
     if let Some(path) = &args.reliability {
         check_writable(path, &args.graph.paths())?;
         if settings.config.terms.is_empty() || args.popularity < 1.0 {
-            let failure = Failure::new("these scores give no probabilities to draw");
-            let hint = "leave out `--reliability`, or `--popularity` and presets without fitted terms";
+            let failure = Failure::new("there are no probabilities to plot");
+            let hint = "omit `--reliability`, or use a preset that fits the score, without `--popularity`";
             return Err(failure.hint(hint).into());
         }
     }
@@ -124,9 +123,10 @@ pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
 fn write_reliability(path: &Path, report: &Report) -> anyhow::Result<()> {
     let calibrations: Vec<&Calibration> = report.seeds.iter().filter_map(|seed| seed.calibration.as_ref()).collect();
     if calibrations.is_empty() {
-        let failure =
-            Failure::new("there are no probabilities to draw: too few validation pairs to fit a score's weights on");
-        return Err(failure.hint("leave out `--reliability`, or give a larger graph").into());
+        let failure = Failure::new(
+            "there are no probabilities to plot: too few validation pairs to fit the weights of the score",
+        );
+        return Err(failure.hint("omit `--reliability`, or use a larger graph").into());
     }
     let mut bins: Vec<ReliabilityBin> = calibrations
         .iter()
@@ -137,7 +137,7 @@ fn write_reliability(path: &Path, report: &Report) -> anyhow::Result<()> {
     let bins = merged(bins, 15);
     let error = report.mean.ece.unwrap_or(f64::NAN);
     let title = format!("{}, {}: probabilities on test pairs", report.about.dataset, report.about.protocol);
-    let picture = plots::reliability(&title, &bins, error);
+    let picture = coldlink_chart::reliability(&title, &bins, error);
     write_atomically(path, |out| out.write_all(picture.as_bytes()))
         .with_context(|| format!("cannot write `{}`", path.display()))
 }
@@ -157,25 +157,23 @@ fn merged(bins: Vec<ReliabilityBin>, count: usize) -> Vec<ReliabilityBin> {
 }
 
 fn stopped(done: u64, seeds: u64) -> anyhow::Error {
-    Failure::stopped(format!("stopped after {done} of {}; nothing was kept", count(seeds as usize, "seed"))).into()
+    Failure::stopped(format!("stopped after {done} of {}; nothing was saved", count(seeds as usize, "seed"))).into()
 }
 
 fn check_audit(audit: &Audit, accepted: bool) -> anyhow::Result<()> {
     if audit.status() != AuditStatus::Failed || accepted {
         return Ok(());
     }
-    let failure = Failure::missed(format!("the audit of the split {audit}"));
-    Err(failure.hint("correct the split, or take it as it is with `--accept-audit`").into())
+    let failure = Failure::missed(format!("the leakage audit {audit}"));
+    Err(failure.hint("correct the split, or evaluate it anyway with `--accept-audit`").into())
 }
 
 fn check_auc(auc: Option<f64>, wanted: Option<f64>) -> anyhow::Result<()> {
     let Some(wanted) = wanted else { return Ok(()) };
     match auc {
         Some(auc) if auc >= wanted => Ok(()),
-        Some(auc) => {
-            Err(Failure::missed(format!("the mean AUC is {auc:.4}, below the {wanted} of `--min-auc`")).into())
-        }
-        None => Err(Failure::missed(format!("there is no AUC to compare with the {wanted} of `--min-auc`")).into()),
+        Some(auc) => Err(Failure::missed(format!("the mean AUC is {auc:.4}, below `--min-auc {wanted}`")).into()),
+        None => Err(Failure::missed(format!("there is no AUC to compare with `--min-auc {wanted}`")).into()),
     }
 }
 
@@ -246,7 +244,7 @@ fn methods(report: &Report) -> Columns {
     table
 }
 
-/// Pairs of a new and a seen node, and pairs of two new ones, apart.
+/// Cold-warm and cold-cold pairs apart.
 fn kinds(mean: &Summary, sd: &Summary) -> Columns {
     let mut table = Columns::new(["coldlink on", "AUC", "AP", "linked", "pairs"]);
     for (name, mean, sd) in [("cold-warm", mean.cold_warm, sd.cold_warm), ("cold-cold", mean.cold_cold, sd.cold_cold)] {

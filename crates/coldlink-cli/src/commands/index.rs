@@ -15,18 +15,17 @@ use crate::tables::{count, percent};
 /// What an index should find of the ten best links.
 const PROMISED: f64 = 0.98;
 
-/// Make an index beside a model, so that links are found without scoring every node
+/// Build an index beside a model, to find links without scoring every node
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   coldlink index papers.model
 
-Writes papers.model.index. `coldlink predict` uses it where it belongs to the model, and `coldlink
-train` makes it by itself for graphs of 50,000 nodes and more. What it finds of the ten best links
-by scoring every node is measured here on nodes held as if they were new, and `coldlink inspect`
-shows it.")]
+Writes papers.model.index. `coldlink predict` and `coldlink serve` use it if it belongs to the model;
+`coldlink train` builds it from 50,000 nodes on. coldlink measures how many of the ten best links the
+index finds, on known nodes treated as new; `coldlink inspect` shows the result.")]
 pub struct Index {
-    /// The model
+    /// Model file
     model: PathBuf,
 }
 
@@ -46,7 +45,7 @@ pub fn make(model: &Model, path: &Path, common: &Common) -> anyhow::Result<()> {
     }
     let AboutIndex { nodes, recall, sample, .. } = &index.about;
     if *recall < PROMISED {
-        eprintln!("note: {}; `predict --exact` scores every node", found(&index.about));
+        eprintln!("note: the index finds {}; `predict --exact` scores every node", found(&index.about));
     }
     let (nodes, seconds) = (count(*nodes, "node"), started.elapsed().as_secs_f64());
     let about = format!("{}, measured on {} held as if new", found(&index.about), count(*sample, "node"));

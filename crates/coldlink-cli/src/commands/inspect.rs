@@ -7,32 +7,32 @@ use coldlink::dataset::Dataset;
 use coldlink::graph::NodeId;
 use coldlink::index::AboutIndex;
 use coldlink::load::LoadError;
-use coldlink::model::{IndexProblem, Model, Summary};
+use coldlink::model::{Model, Summary};
 use coldlink::score::{PairWeights, ScoreWeights};
-use coldlink::storage::FileProblem;
+use coldlink::storage::{FileFormat, FileProblem};
 use serde::Serialize;
 
 use super::Common;
 use super::index::found;
 use crate::failure::Failure;
-use crate::input::{GraphArgs, empty_rows, notes};
+use crate::input::{GraphArgs, empty_rows};
 use crate::output::{print, print_json};
 use crate::progress::quality;
 use crate::tables::{Columns, Facts, count, percent, whole};
 
-/// Show what is in a graph or in a model
+/// Show what is in a graph or a model
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   coldlink inspect papers/
   coldlink inspect papers.model --json
-  coldlink inspect papers/ --schema > columns.toml    what the columns are, ready to edit
-  coldlink inspect papers/ --columns columns.toml     the same graph, read as the edited file says")]
+  coldlink inspect papers/ --schema > columns.toml    the kind of each column, ready to edit
+  coldlink inspect papers/ --columns columns.toml     the same graph with the edited kinds")]
 pub struct Inspect {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Print what each column of the node table is, as TOML to edit and give back with `--columns`
+    /// Print the kind of each column as TOML, to edit and pass to `--columns`
     #[arg(long, conflicts_with = "json")]
     schema: bool,
     #[command(flatten)]
@@ -47,29 +47,31 @@ pub fn run(args: &Inspect, _: &Common) -> anyhow::Result<()> {
             let about = AboutGraph::of(&dataset);
             if args.json { print_json(&about) } else { print(about.text()) }
         }
-        Err(error) if matches!(error.downcast_ref(), Some(LoadError::UnknownFormat { .. })) => {
-            let (model, problem) = open_model(args)?;
+        Err(error) if is_model(&error) => {
+            let (model, problem) = Model::open_indexed(args.graph.path())?;
             if args.schema {
                 return print(schema_text(model.schema.as_ref(), None)?);
             }
             let about = AboutModel::of(model, problem.map(|problem| format!("{:#}", anyhow::Error::from(problem))));
             if args.json { print_json(&about) } else { print(about.text()) }
         }
-        Err(error) => Err(error),
+        Err(error) => match error.downcast_ref() {
+            Some(LoadError::UnknownFormat { path }) => {
+                let failure = Failure::new(format!("`{}` is neither a graph nor a model", path.display()));
+                let graphs = LoadError::UnknownFormat { path: path.clone() }.hint().map(|hint| hint.to_string());
+                Err(failure.hint(format!("{}; `coldlink train` writes models", graphs.unwrap_or_default())).into())
+            }
+            _ => Err(error),
+        },
     }
 }
 
-fn open_model(args: &Inspect) -> anyhow::Result<(Model, Option<IndexProblem>)> {
-    let path = args.graph.path();
-    Model::open_indexed(path).map_err(|error| match error.problem {
-        FileProblem::Container(_) | FileProblem::NotOurs => {
-            let graphs = "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv` (or `.tsv`, `.jsonl`)";
-            let failure = Failure::new(format!("`{}` is neither a graph nor a model", path.display()))
-                .hint(format!("{graphs}; a model is what `coldlink train` writes"));
-            anyhow::Error::from(error.problem).context(failure)
-        }
-        _ => error.into(),
-    })
+/// Whether what was loaded as a graph is a model.
+fn is_model(error: &anyhow::Error) -> bool {
+    match error.downcast_ref() {
+        Some(LoadError::File(file)) => matches!(file.problem, FileProblem::Format { found: FileFormat::Model, .. }),
+        _ => false,
+    }
 }
 
 #[derive(Serialize)]
@@ -104,7 +106,7 @@ struct Column {
     name: String,
     kind: &'static str,
     attributes: usize,
-    /// The kinds of nodes that have it, where not all do.
+    /// The node types that have it, if not all do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     of: Vec<String>,
 }
@@ -121,7 +123,7 @@ impl AboutGraph {
         let nodes = || 0..graph.nodes() as NodeId;
         let without_links = nodes().filter(|&node| graph.degree(node) == 0).count();
         let without_attributes = empty_rows(attributes);
-        let mut warnings = notes(dataset);
+        let mut warnings = dataset.notes_in_words();
         if without_links > 0 {
             let nodes = count(without_links, "node");
             warnings.push(format!("{nodes} without links: known by attributes alone"));
@@ -207,7 +209,7 @@ const SCHEMA_HEAD: &str = "\
 #   text          the `vocabulary` most frequent words; stop_words = none | english; weights = tf-idf | binary
 #   date-time     its age, and its place in the year, the week and the day
 #   vector        a list of numbers, as a text embedding made elsewhere
-#   type          what kind of node this is: links are sought among nodes of the kinds that are linked
+#   type          the node type: links are found among nodes of types that are linked
 #   ignore
 # Which columns of the edge table are which, where they are not called source and target or the like:
 #   [edges]

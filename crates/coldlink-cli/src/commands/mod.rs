@@ -35,30 +35,30 @@ const ABOUT: &str = "Predicts the links of nodes that a graph has never seen, fr
 
 const FIRST_STEPS: &str = "\
 First steps:
-  coldlink demo                                       see it work on a made-up graph
+  coldlink demo                                       see it work on a synthetic graph
   coldlink inspect papers/                            look at nodes.csv and edges.csv in papers/
-  coldlink evaluate papers/                           how good would it be?
+  coldlink evaluate papers/                           how accurate would it be?
   coldlink train papers/ -o papers.model              train
-  coldlink predict papers.model --new new.csv         links of nodes that are not in the graph
+  coldlink predict papers.model --new new.csv         rank links of new nodes
   coldlink serve papers.model                         the same over HTTP, with a page
 
 GRAPH is a folder with nodes.csv and edges.csv (or .tsv or .jsonl, or with .gz or .zst), an .npz
 file with the CSR arrays adj_* and attr_*, a folder in the PPI layout of GraphSAGE, or a
 .coldlink file that `coldlink convert` wrote.
 
-Exit codes: 0 done, 1 ran but missed what was asked, 2 could not run, 130 stopped by Ctrl-C.";
+Exit codes: 0 done, 1 finished but a threshold was not met, 2 could not run, 130 stopped by Ctrl-C.";
 
 /// What every command understands.
 #[derive(Args)]
 #[command(next_help_heading = "Everywhere")]
 pub struct Common {
-    /// Print results and errors, and nothing else
+    /// Print only results and errors
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Threads to use [default: one per core]; results do not depend on it
+    /// Number of threads [default: one per core]; results do not depend on it
     #[arg(long, global = true, value_name = "N", value_parser = threads())]
     pub threads: Option<usize>,
-    /// Instruction set to use [default: the best of this machine]
+    /// Instruction set [default: the best this machine has]
     #[arg(long, global = true, value_name = "CPU", value_parser = cpus())]
     pub cpu: Option<Cpu>,
 }

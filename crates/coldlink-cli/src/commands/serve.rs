@@ -13,7 +13,7 @@ use tracing_subscriber::EnvFilter;
 use super::Common;
 use crate::failure::Failure;
 
-/// Answer requests for links over HTTP, and show a page to try it
+/// Serve links over HTTP, with a page to try it
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -21,31 +21,32 @@ Examples:
   coldlink serve papers.model --port 9000 --log json
   coldlink serve papers.model --address 0.0.0.0 --token-file token.txt --read-only
 
-Then open http://127.0.0.1:8077/ in a browser, or ask from elsewhere:
+Open http://127.0.0.1:8077/ in a browser, or send JSON:
   curl http://127.0.0.1:8077/v1/links -H 'Content-Type: application/json' \\
        -d '{\"nodes\": [{\"id\": \"new\", \"words\": [\"graph\", \"link\"]}], \"k\": 5}'
 
-/openapi.json describes all requests with the columns of the model, /metrics is for Prometheus. Only
-this machine is answered unless `--address` says otherwise, which needs a token: make one with
-`head -c 24 /dev/urandom | base64`. When the model file is replaced, by `coldlink train` or `coldlink
-add`, the new one is served within a second or two and no request is dropped. Ctrl-C or SIGTERM
-answers what has begun, then ends.")]
+/openapi.json describes all requests with the columns of the model, /metrics is for Prometheus. The
+server listens on localhost only; another `--address` needs a token, for example from
+`head -c 24 /dev/urandom | base64`. When `coldlink train` or `coldlink add` replaces the model file,
+the server switches to the new one within seconds and drops no request. Never write into a file that
+is being served, as `cp` does; move a new one over it. Ctrl-C or SIGTERM finishes requests in
+flight, then exits.")]
 pub struct Serve {
-    /// The model
+    /// Model file
     model: PathBuf,
-    /// The address to listen at; any but that of this machine itself needs `--token-file`
+    /// Address to listen on; any but localhost needs `--token-file`
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     address: IpAddr,
-    /// The port to listen at; 0 for any that is free
+    /// Port to listen on; 0 for any free one
     #[arg(long, short, value_name = "PORT", default_value_t = 8077)]
     port: u16,
-    /// A file with the token that requests must bring (`Authorization: Bearer TOKEN`)
+    /// File with the token that requests must carry (`Authorization: Bearer TOKEN`)
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Refuse to add nodes
     #[arg(long)]
     read_only: bool,
-    /// How to write the log, on standard error [default: text on a terminal; else json]
+    /// Log format, on standard error [default: text on a terminal; else json]
     #[arg(long, value_name = "FORMAT")]
     log: Option<Log>,
     #[command(flatten)]
@@ -56,19 +57,19 @@ pub struct Serve {
 #[derive(Args)]
 #[command(next_help_heading = "Limits")]
 struct LimitArgs {
-    /// Bytes of a request's body
+    /// Largest request body in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().body, value_parser = at_least_one)]
     max_body: usize,
-    /// New nodes in a request
+    /// Most new nodes in a request
     #[arg(long, value_name = "N", default_value_t = Limits::default().nodes, value_parser = at_least_one)]
     max_nodes: usize,
-    /// Links of one node
+    /// Most links of one node
     #[arg(long, value_name = "K", default_value_t = Limits::default().k, value_parser = at_least_one)]
     max_k: usize,
-    /// Requests that are worked on or wait; more are answered with 503
+    /// Most requests in flight or waiting; the server answers more with 503
     #[arg(long, value_name = "N", default_value_t = Limits::default().waiting, value_parser = at_least_one)]
     max_waiting: usize,
-    /// Seconds for a request
+    /// Time limit of a request in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().seconds, value_parser = seconds)]
     time_limit: f64,
 }
@@ -82,7 +83,7 @@ enum Log {
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "must be a whole number above 0".to_owned())
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "must be a positive integer".to_owned())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -94,8 +95,9 @@ fn seconds(text: &str) -> Result<f64, String> {
 pub fn run(args: &Serve, common: &Common) -> anyhow::Result<()> {
     let token = args.token_file.as_deref().map(read_token).transpose()?;
     if !args.address.is_loopback() && token.is_none() {
-        let failure = Failure::new(format!("at {} others could ask too, and there is no token", args.address));
-        return Err(failure.hint("give `--token-file FILE`, or leave out `--address`").into());
+        let failure =
+            Failure::new(format!("listening on {} lets other machines in, and there is no token", args.address));
+        return Err(failure.hint("add `--token-file FILE`, or omit `--address`").into());
     }
     let options = Options {
         limits: args.limits.limits(),
@@ -112,7 +114,7 @@ pub fn run(args: &Serve, common: &Common) -> anyhow::Result<()> {
     runtime.block_on(async {
         let address = SocketAddr::new(args.address, args.port);
         let listener = TcpListener::bind(address).await.map_err(|error| cannot_listen(address, error))?;
-        let address = listener.local_addr().context("cannot tell where the server listens")?;
+        let address = listener.local_addr().context("cannot find the address of the server")?;
         let summary = &server.current().model.summary;
         tracing::info!(model = %args.model.display(), nodes = summary.nodes, "serving at http://{address}/");
         coldlink_server::serve(listener, server, stop_signal()).await;
@@ -137,14 +139,16 @@ fn read_token(path: &Path) -> anyhow::Result<Token> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     Token::new(&text).map_err(|error| {
         let failure = Failure::new(format!("`{}`: {error}", path.display()));
-        failure.hint("make one with `head -c 24 /dev/urandom | base64`").into()
+        failure.hint("create one with `head -c 24 /dev/urandom | base64`").into()
     })
 }
 
 fn cannot_listen(address: SocketAddr, error: std::io::Error) -> anyhow::Error {
     let hint = match error.kind() {
-        std::io::ErrorKind::AddrInUse => "something listens there already; choose another `--port`, or 0 for any",
-        std::io::ErrorKind::PermissionDenied => "ports below 1024 need special rights; choose another `--port`",
+        std::io::ErrorKind::AddrInUse => {
+            "another program uses this port; choose another `--port`, or 0 for any free one"
+        }
+        std::io::ErrorKind::PermissionDenied => "ports below 1024 need extra privileges; choose another `--port`",
         _ => "`--address` must be an address of this machine",
     };
     Failure::new(format!("cannot listen at {address}: {error}")).hint(hint).into()

@@ -12,23 +12,23 @@ use crate::output::print;
 use crate::settings::Rule;
 use crate::tables::{Columns, count, percent, whole};
 
-/// Divide a graph into training, validation and test, as files
+/// Split a graph into training, validation and test files
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   coldlink split papers/ -o papers-split
   coldlink evaluate papers/ --protocol papers-split")]
 pub struct Split {
-    /// The folder to write, with train.csv, validation.csv, test.csv, hidden.csv and split.toml
+    /// Folder to write, with train.csv, validation.csv, test.csv, hidden.csv and split.toml
     #[arg(long, short, value_name = "FOLDER")]
     output: PathBuf,
     /// Which test set: strict, temporal, deal2020, transductive, or the path of a split
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
-    /// What the number of steps is to be chosen on [default: what suits the protocol]
+    /// What the number of steps is selected on [default: what suits the protocol]
     #[arg(long, value_name = "RULE")]
     validation: Option<Rule>,
-    /// What all random choices come from
+    /// Random seed
     #[arg(long, default_value_t = 0, value_parser = seeds())]
     seed: u64,
     #[command(flatten)]

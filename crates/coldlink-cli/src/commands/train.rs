@@ -6,7 +6,6 @@ use std::time::Instant;
 use clap::Args;
 use coldlink::Error;
 use coldlink::config::Preset;
-use coldlink::index::LinkIndex;
 use coldlink::model::Model;
 use coldlink::pipeline::Training;
 use coldlink::train::{Checkpoints, TrainError};
@@ -21,30 +20,27 @@ use crate::progress::{Progress, quality};
 use crate::settings::SettingsArgs;
 use crate::tables::count;
 
-/// Below so many nodes, scoring every one takes few milliseconds.
-const INDEXED_FROM: usize = 50_000;
-
 /// Train a model on a graph
 #[derive(Args)]
 #[command(after_help = EXAMPLES, after_long_help = long_help())]
 pub struct Train {
-    /// The model's file
+    /// Model file to write
     #[arg(long, short, value_name = "MODEL")]
     output: PathBuf,
-    /// What all random choices come from; the same seed gives the same model, bit for bit
+    /// Random seed; the same seed gives the same model, bit for bit
     #[arg(long, default_value_t = 0, value_parser = seeds())]
     seed: u64,
-    /// A folder for checkpoints, from which `--resume` goes on after Ctrl-C or a crash
+    /// Folder for checkpoints; `--resume` continues from there after Ctrl-C or a crash
     #[arg(long, value_name = "FOLDER")]
     checkpoint: Option<PathBuf>,
-    /// Steps between two checkpoints
+    /// Steps between checkpoints
     #[arg(long, value_name = "N", default_value_t = 500, requires = "checkpoint",
           value_parser = clap::value_parser!(u64).range(1..))]
     every: u64,
-    /// Go on from the checkpoint; the model is the one that an uninterrupted run would have given
+    /// Continue from the checkpoint; the model is bit-identical to that of an uninterrupted run
     #[arg(long, requires = "checkpoint")]
     resume: bool,
-    /// Make no index beside the model; else one is made for 50,000 nodes and more, and where there was one
+    /// Do not build an index; by default, one is built from 50,000 nodes on, or if there was one
     #[arg(long)]
     no_index: bool,
     #[command(flatten)]
@@ -103,8 +99,8 @@ pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
 impl Train {
     /// Makes the index where it is worth it. One of the model that was here before would be of no use any more.
     fn make_index(&self, model: &Model, common: &Common) -> anyhow::Result<()> {
-        let worth_it = model.summary.nodes >= INDEXED_FROM || LinkIndex::path_of(&self.output).exists();
-        if worth_it && !self.no_index { index::make(model, &self.output, common) } else { Ok(()) }
+        let needed = !self.no_index && model.needs_index_at(&self.output);
+        if needed { index::make(model, &self.output, common) } else { Ok(()) }
     }
 
     /// Where checkpoints go. What cannot be gone on with is refused here, before a search for settings begins. A run that was
@@ -128,19 +124,19 @@ impl Train {
 }
 
 fn stopped_in_search() -> anyhow::Error {
-    let failure = Failure::stopped("stopped in the search for settings; the trials that ended are kept");
-    failure.hint("the same command with `--resume` goes on from here").into()
+    let failure = Failure::stopped("stopped in the search for settings; finished trials are saved");
+    failure.hint("run the same command with `--resume` to continue").into()
 }
 
-/// A stop that was asked for is told in other words than an error.
+/// A stop that the user asked for is not reported as an error.
 pub fn stopped(error: TrainError) -> anyhow::Error {
     let TrainError::Stopped { step, checkpoint } = &error else { return error.into() };
     let steps = format!("stopped after {}", count(*step as usize, "step"));
     let failure = match checkpoint {
-        Some(path) => Failure::stopped(format!("{steps}; all is kept in `{}`", path.display()))
-            .hint("the same command with `--resume` goes on from here"),
-        None => Failure::stopped(format!("{steps}; nothing was kept"))
-            .hint("with `--checkpoint FOLDER` training can go on after a stop"),
+        Some(path) => Failure::stopped(format!("{steps}; progress is saved in `{}`", path.display()))
+            .hint("run the same command with `--resume` to continue"),
+        None => Failure::stopped(format!("{steps}; nothing was saved"))
+            .hint("use `--checkpoint FOLDER` to be able to continue after a stop"),
     };
     failure.into()
 }

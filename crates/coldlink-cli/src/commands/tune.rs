@@ -11,13 +11,13 @@ use coldlink::pipeline::Tuning;
 use coldlink::storage::write_atomically;
 use coldlink::train::{Control, Event, Observer, TrainError};
 use coldlink::tune::{Chosen, Journal, Planned, Space, Tried, TuneError, Watcher};
+use coldlink_chart::Trial;
 
 use super::{Common, seeds};
 use crate::failure::Failure;
 use crate::input::GraphArgs;
 use crate::interrupt;
 use crate::output::{check_writable, print};
-use crate::plots::{self, TrialPoint};
 use crate::progress::{Progress, quality};
 use crate::settings::SettingsArgs;
 use crate::tables::{Columns, count, percent};
@@ -29,23 +29,23 @@ const SHOWN: usize = 5;
 #[derive(Args)]
 #[command(after_help = EXAMPLES, after_long_help = long_help(), mut_arg("budget", |budget| budget.hide(true)))]
 pub struct Tune {
-    /// The preset to write, a TOML file for `--preset`
+    /// Preset to write, a TOML file for `--preset`
     #[arg(long, short, value_name = "PRESET.toml")]
     output: PathBuf,
-    /// How many settings to try for a ninth of their steps; the best third of them is tried for a third, and the best third of
-    /// these in full
+    /// Number of candidates, each tried for a ninth of its steps; the best third is tried for a third, the best third of
+    /// those in full
     #[arg(long, default_value_t = 27, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=10_000))]
     trials: u16,
-    /// What to search, a TOML file with the values of each setting [default: see `--help`]
+    /// Search space, a TOML file with the values of each setting [default: see `--help`]
     #[arg(long, value_name = "FILE")]
     space: Option<PathBuf>,
-    /// Where finished trials are kept; the same command goes on from there [default: PRESET.trials]
+    /// Folder for finished trials; the same command continues from there [default: PRESET.trials]
     #[arg(long, value_name = "FOLDER")]
     trials_folder: Option<PathBuf>,
-    /// A picture (SVG) of the trials
+    /// Write a picture (SVG) of the trials
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
-    /// What all random choices come from
+    /// Random seed
     #[arg(long, default_value_t = 0, value_parser = seeds())]
     seed: u64,
     #[command(flatten)]
@@ -60,12 +60,11 @@ Examples:
   coldlink tune papers/ -o papers.toml --trials 81 --plot trials.svg
   coldlink train papers/ -o papers.model --preset papers.toml
 
-Settings are compared on nodes that are held back. Stopped at any moment, the same command goes on
-where it was.";
+coldlink compares settings on held-out nodes. Stop it at any moment; the same command continues.";
 
 fn long_help() -> String {
     let space: String = Space::built_in_text().lines().map(|line| format!("  {line}\n")).collect();
-    format!("{EXAMPLES}\n\nThe space that is searched where none is given:\n{space}")
+    format!("{EXAMPLES}\n\nThe default search space:\n{space}")
 }
 
 /// Runs the command.
@@ -113,15 +112,15 @@ fn stopped(error: coldlink::Error) -> anyhow::Error {
     if !matches!(error, coldlink::Error::Tune(TuneError::Train(TrainError::Stopped { .. }))) {
         return error.into();
     }
-    let failure = Failure::stopped("stopped; the trials that ended are kept");
-    failure.hint("the same command goes on from here").into()
+    let failure = Failure::stopped("stopped; finished trials are saved");
+    failure.hint("run the same command again to continue").into()
 }
 
 /// Shows the trial at hand and the best so far.
 struct Live {
     progress: Progress,
     tried: Vec<Tried>,
-    points: Vec<TrialPoint>,
+    points: Vec<Trial>,
     started: Instant,
     shows: bool,
 }
@@ -147,7 +146,7 @@ impl Watcher for Live {
 
     fn trial_ended(&mut self, tried: &Tried) {
         self.progress.trial_ended(tried);
-        self.points.push(TrialPoint {
+        self.points.push(Trial {
             seconds: self.points.last().map_or(0.0, |point| point.seconds) + tried.seconds,
             quality: tried.trial.best.quality(),
             label: tried.name.clone(),
@@ -187,8 +186,8 @@ fn write_preset(path: &Path, chosen: &Chosen) -> anyhow::Result<()> {
         .with_context(|| format!("cannot write `{}`", path.display()))
 }
 
-fn write_plot(path: &Path, name: &str, points: &[TrialPoint]) -> anyhow::Result<()> {
-    let picture = plots::trials(&format!("{name}: settings that were tried"), points);
+fn write_plot(path: &Path, name: &str, points: &[Trial]) -> anyhow::Result<()> {
+    let picture = coldlink_chart::trials(&format!("{name}: settings that were tried"), points);
     write_atomically(path, |out| out.write_all(picture.as_bytes()))
         .with_context(|| format!("cannot write `{}`", path.display()))
 }

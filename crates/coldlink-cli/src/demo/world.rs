@@ -6,10 +6,11 @@
 //! do, so that comparing keywords finds most links and learning from the links finds more.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
+use coldlink::storage::write_atomically;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal, Poisson};
@@ -133,20 +134,6 @@ fn write_papers(file: &mut impl Write, papers: &[Paper]) -> io::Result<()> {
         table.write_record([&paper.id, &paper.title, &paper.keywords.join("|"), &kind, &year])?;
     }
     table.flush()
-}
-
-/// Writes a file beside its place and renames it, so that nobody ever reads half of it.
-fn write_atomically(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
-    let beside = path.with_extension(format!("{}.partial", std::process::id()));
-    let written = File::create(&beside).map(BufWriter::new).and_then(|mut file| {
-        write(&mut file)?;
-        file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-        fs::rename(&beside, path)
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    written
 }
 
 /// A field, by its place among the fields of all topics.

@@ -8,27 +8,18 @@ use postgres::error::SqlState;
 use postgres::{Client, NoTls, Transaction};
 
 use super::copy::Rows;
-use super::{Export, Search};
+use super::{Destination, Export, Search};
 use crate::failure::Failure;
 
 /// The most numbers that pgvector's type `vector` holds.
 const WIDEST: usize = 16_000;
 
-/// A table in a database.
-pub struct Destination<'a> {
-    /// Where the server is.
-    pub url: &'a str,
-    /// Its name, with a schema or without.
-    pub table: &'a str,
-    /// Whether one that is there may go.
-    pub replace: bool,
-}
-
 /// Writes the table in one transaction: others see all of it or what was there before.
 pub fn write_table(to: &Destination<'_>, export: &Export) -> anyhow::Result<()> {
     let (Search::Nodes { vectors, .. } | Search::Queries(vectors)) = &export.search;
     if vectors.columns() > WIDEST {
-        let failure = Failure::new(format!("embeddings of {} numbers do not fit a table", export.embeddings.columns()));
+        let failure =
+            Failure::new(format!("embeddings of {} numbers are too wide for a table", export.embeddings.columns()));
         return Err(failure.hint(format!("pgvector holds up to {WIDEST}; train with a smaller `width`")).into());
     }
     let mut client = Client::connect(to.url, NoTls).map_err(cannot_connect)?;
@@ -51,7 +42,7 @@ fn columns(export: &Export) -> String {
     let width = export.embeddings.columns();
     let search = match &export.search {
         Search::Nodes { vectors, .. } => {
-            format!("seen boolean NOT NULL, search vector({}) NOT NULL", vectors.columns())
+            format!("warm boolean NOT NULL, search vector({}) NOT NULL", vectors.columns())
         }
         Search::Queries(vectors) => format!("query vector({}) NOT NULL", vectors.columns()),
     };
@@ -66,8 +57,8 @@ fn copy<W: io::Write>(export: &Export, out: W) -> io::Result<W> {
         rows.text(&export.names.get(node as NodeId));
         rows.vector(export.embeddings.row(node));
         match &export.search {
-            Search::Nodes { vectors, seen } => {
-                rows.boolean(seen[node]);
+            Search::Nodes { vectors, warm } => {
+                rows.boolean(warm[node]);
                 rows.vector(vectors.row(node));
             }
             Search::Queries(vectors) => rows.vector(vectors.row(node)),
@@ -83,8 +74,8 @@ fn add_pgvector(transaction: &mut Transaction<'_>) -> anyhow::Result<()> {
         return Ok(());
     }
     transaction.batch_execute("CREATE EXTENSION vector").map_err(|error| {
-        let failure = Failure::new("the database has no pgvector")
-            .hint("install pgvector on the server, then run `CREATE EXTENSION vector` as a user who may");
+        let failure = Failure::new("the database does not have pgvector")
+            .hint("install pgvector on the server, then run `CREATE EXTENSION vector` as a user with the right to");
         anyhow::Error::from(error).context(failure)
     })
 }
@@ -97,7 +88,7 @@ fn quoted(table: &str) -> String {
 
 fn cannot_connect(error: postgres::Error) -> anyhow::Error {
     let failure = Failure::new("cannot connect to PostgreSQL")
-        .hint("give `--to postgres://USER:PASSWORD@HOST:PORT/DATABASE`; connections are not encrypted");
+        .hint("use `--to postgres://USER:PASSWORD@HOST:PORT/DATABASE`; connections are not encrypted");
     anyhow::Error::from(error).context(failure)
 }
 
@@ -109,11 +100,13 @@ impl Destination<'_> {
     /// What the server says, with what to do about it.
     fn refused(&self, error: postgres::Error) -> anyhow::Error {
         let hint = match error.code() {
-            Some(&SqlState::DUPLICATE_TABLE) => Some("`--replace` writes it anew; `--table` takes another name"),
+            Some(&SqlState::DUPLICATE_TABLE) => {
+                Some("replace it with `--replace`, or choose another name with `--table`")
+            }
             Some(&SqlState::UNIQUE_VIOLATION) => Some("two nodes have the same name; names must differ"),
-            Some(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) => Some("PostgreSQL takes no names with a zero byte in them"),
-            Some(&SqlState::INVALID_SCHEMA_NAME) => Some("make the schema first: CREATE SCHEMA"),
-            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Some("the user may not create tables there"),
+            Some(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) => Some("PostgreSQL does not accept names with a zero byte"),
+            Some(&SqlState::INVALID_SCHEMA_NAME) => Some("create it first with `CREATE SCHEMA`"),
+            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Some("this user has no right to create tables there"),
             _ => None,
         };
         let failure = Failure::new(self.cannot_write());

@@ -1,11 +1,11 @@
 //! The real binary on small graphs that tests write.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use coldlink::synthetic::readable_tables;
 use tempfile::TempDir;
 
 /// Settings under which training takes a moment.
@@ -36,16 +36,7 @@ impl Folder {
     /// Three topics of 30 papers; a paper cites others of its topic.
     pub fn new() -> Self {
         let folder = Folder(tempfile::tempdir().unwrap());
-        let words = ["graph|link|node|edge", "soup|bread|salt|oven", "star|orbit|moon|comet"];
-        let (mut nodes, mut edges) = ("id,words,old\n".to_owned(), "source,target\n".to_owned());
-        for paper in 0..90 {
-            let topic = paper % 3;
-            let some: Vec<&str> = words[topic].split('|').cycle().skip(paper % 4).take(3).collect();
-            writeln!(nodes, "p{paper},{},{}", some.join("|"), paper % 2).unwrap();
-            for step in [1, 2, 5] {
-                writeln!(edges, "p{paper},p{}", (paper + 3 * step) % 90).unwrap();
-            }
-        }
+        let [nodes, edges] = readable_tables(90, ("old", |paper| paper % 2));
         folder.write("papers/nodes.csv", &nodes);
         folder.write("papers/edges.csv", &edges);
         folder.write("new.csv", "id,words,old\nfresh,soup|salt,1\nodd,moon|cheese,0\n");

@@ -143,8 +143,20 @@ fn of_wrong_types(random: &mut impl Rng) -> String {
         "[\"a\",1]",
     ];
     let value = |random: &mut dyn Rng| values[random.random_range(0..values.len())];
-    let keys =
-        ["nodes", "k", "among", "exclude", "explain", "map", "popularity", "base_rate", "pairs", "\\u0000", "nodes"];
+    let keys = [
+        "nodes",
+        "k",
+        "among",
+        "exclude",
+        "type",
+        "where",
+        "explain",
+        "map",
+        "popularity",
+        "base_rate",
+        "pairs",
+        "\\u0000",
+    ];
     let some = random.random_range(0..6);
     let entries: Vec<String> =
         (0..some).map(|_| format!("\"{}\": {}", keys[random.random_range(0..keys.len())], value(random))).collect();
@@ -164,7 +176,7 @@ fn of_wrong_types(random: &mut impl Rng) -> String {
 
 /// A good request with some of its bytes changed.
 fn damaged(random: &mut impl Rng) -> Vec<u8> {
-    let mut body = br#"{"nodes": [{"id": "a", "words": ["w1", "w2"]}], "k": 10, "explain": true, "pairs": [{"new": "a", "seen": "n1"}]}"#.to_vec();
+    let mut body = br#"{"nodes": [{"id": "a", "words": ["w1", "w2"]}], "k": 10, "explain": true, "pairs": [{"source": "a", "target": "n1"}]}"#.to_vec();
     for _ in 0..random.random_range(1..6) {
         let place = random.random_range(0..body.len());
         body[place] = random.random();

@@ -19,7 +19,7 @@ async fn main() -> ExitCode {
     let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is no whole number"));
     let done = match words[..] {
         ["graph", folder, nodes] => match number(nodes) {
-            Ok(nodes) => graph::write(folder.as_ref(), nodes).map_err(|error| error.to_string()),
+            Ok(nodes) => graph::world(nodes).write_tables(folder.as_ref()).map_err(|error| error.to_string()),
             Err(error) => Err(error),
         },
         ["steady", address, rate, seconds] => match (number(rate), number(seconds)) {

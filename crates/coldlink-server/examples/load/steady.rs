@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use rand::RngExt;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use tokio::time::{Instant, sleep_until};
 
 use crate::client::{Client, post};
-use crate::graph::words;
+use crate::graph::{words, world};
 
 const CONNECTIONS: usize = 64;
+/// New nodes are of the topics of so many.
+const NODES: u32 = 100_000;
 
 /// Asks for links of one new node, ten each, and prints the times.
 pub async fn run(address: &str, rate: u32, seconds: u32) -> Result<(), String> {
@@ -58,7 +59,7 @@ async fn ask(
     start: Instant,
     rate: u32,
 ) -> (Vec<f64>, Vec<String>) {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let (world, mut random) = (world(NODES), Xoshiro256PlusPlus::seed_from_u64(seed));
     let (mut times, mut errors) = (Vec::new(), Vec::new());
     let mut client = None;
     loop {
@@ -67,8 +68,7 @@ async fn ask(
             return (times, errors);
         }
         let due = start + Duration::from_secs_f64(place as f64 / f64::from(rate));
-        let community = random.random_range(0..1_000);
-        let node = serde_json::json!({"id": "new", "words": words(&mut random, community)});
+        let node = serde_json::json!({"id": "new", "words": words(&world, &mut random)});
         let request = post("/v1/links", serde_json::json!({"nodes": [node], "k": 10}).to_string().as_bytes());
         sleep_until(due).await;
         let mut own = match client.take() {

@@ -60,6 +60,8 @@ test("an example is filled in, and its links come with bars, reasons, a neighbou
   assert.deepEqual(widths, widths.toSorted((a, b) => b - a));
   await links.first().locator("summary").click();
   assert.ok((await links.first().locator("table tr").count()) >= 2);
+  assert.match(await links.first().locator("table").textContent(), /baseline/);
+  assert.match(await page.locator("#similar").textContent(), /^Most similar nodes: /);
   assert.equal(await page.locator("#near .found").count(), 10);
   assert.equal(await page.locator("#near .likely").count(), 10);
   assert.equal(await page.locator("#map .newcomer").count(), 1);
@@ -71,11 +73,11 @@ test("an example is filled in, and its links come with bars, reasons, a neighbou
   await done();
 });
 
-test("a node is asked for what its kind has, and gets links of the other kind", async () => {
+test("a node is asked for what its node type has, and gets links of the other type", async () => {
   const { page, done } = await opened({}, shop);
-  const [kind, price, age] = [/^node_type/, /^price/, /^age/].map((label) => page.getByLabel(label));
+  const [nodeType, price, age] = [/^node_type/, /^price/, /^age/].map((label) => page.getByLabel(label));
   for (const [chosen, has, hasNot, found] of [["item", price, age, /^u/], ["user", age, price, /^i/]]) {
-    await kind.selectOption(chosen);
+    await nodeType.selectOption(chosen);
     await has.waitFor();
     await hasNot.waitFor({ state: "hidden" });
     await has.fill("7");
@@ -115,7 +117,8 @@ test("all of it works by keyboard", async () => {
 test("what is wrong is said where it is wrong, with what to do about it", async () => {
   const { page, done } = await opened();
   await page.waitForFunction(() => document.querySelectorAll("#links > li").length === 10);
-  await page.getByText("How links are looked for").click();
+  await page.getByText("Search options").click();
+  assert.equal(await page.getByLabel("Popularity weight").inputValue(), "1");
   const count = page.getByLabel("How many links");
   for (const wrong of ["abc", "0", "-3", "1e9", "2.5", ""]) {
     await count.fill(wrong);
@@ -170,7 +173,11 @@ test("a new node can be added, once", async () => {
   await page.locator("#fields input").first().fill(name);
   await page.getByRole("button", { name: "Find its links" }).click();
   await page.waitForFunction((name) => document.querySelector("#status").textContent.includes(name), name);
-  await page.getByRole("button", { name: "Add the node to the model" }).click();
+  const add = page.getByRole("button", { name: "Add the node to the model" });
+  await add.click();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await add.click();
   await page.getByRole("button", { name: "Add it" }).click();
   await page.waitForFunction(() => /nodes now/.test(document.querySelector("#status").textContent));
   await page.getByLabel("Look at a node").fill(name);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Buckets of a column whose values are hashed.
+/// Buckets of a column whose values are hashed, unless said otherwise.
 const BUCKETS: u32 = 1 << 14;
 /// The most buckets that may be asked for; each is a row of the encoder's first layer.
 const MOST_BUCKETS: u32 = 1 << 22;
@@ -58,7 +58,7 @@ pub enum ColumnKind {
         /// With more different values than this they are hashed into buckets.
         #[serde(default = "default_limit")]
         limit: u32,
-        /// As many.
+        /// The number of buckets.
         #[serde(default = "default_buckets")]
         buckets: u32,
     },
@@ -70,7 +70,7 @@ pub enum ColumnKind {
         /// With more different values than this they are hashed into buckets.
         #[serde(default = "default_several_limit")]
         limit: u32,
-        /// As many.
+        /// The number of buckets.
         #[serde(default = "default_buckets")]
         buckets: u32,
     },
@@ -91,15 +91,15 @@ pub enum ColumnKind {
         /// Whether words are hashed into buckets instead of listed.
         #[serde(default)]
         hashed: bool,
-        /// As many.
+        /// The number of buckets.
         #[serde(default = "default_buckets")]
         buckets: u32,
     },
     /// A date, with or without a time: its age, and its place in the year, the week and the day.
     DateTime {},
-    /// A list of so many numbers, as a text embedding made elsewhere.
+    /// A list of numbers, as many in every row: a text embedding made elsewhere, say.
     Vector {},
-    /// What kind of node this is.
+    /// The type of the node.
     Type {},
     /// Nothing is made of it.
     Ignore {},
@@ -224,7 +224,7 @@ impl Columns {
         let types = columns.columns.iter().filter(|(_, kind)| **kind == ColumnKind::Type {});
         let types: Vec<&str> = types.map(|(name, _)| name.as_str()).collect();
         if let [first, second, ..] = types[..] {
-            return Err(format!("`{first}` and `{second}` are both of kind `type`, and a node has one type"));
+            return Err(format!("`{first}` and `{second}` are both of kind `type`, but a node has one type"));
         }
         Ok(columns)
     }

@@ -1,10 +1,10 @@
-//! What rows have that was not expected: counted, told once, and handled by stated rules.
+//! What rows have that was not expected: each mismatch is counted, reported once, and handled by a stated rule.
 //!
-//! A column that is missing is as if its cells were empty; one that is not known is left aside. A value that is not known counts
-//! as `(other)` where its column has that, and as nothing elsewhere. A cell that cannot be read as its column's kind is as if it
-//! were empty.
+//! The cells of a missing column count as empty; an unknown column is ignored. An unknown value counts as `(other)` where its
+//! column has that, and as nothing elsewhere. A cell that cannot be read as its column's kind counts as empty.
 
 use super::problem::CellProblem;
+use crate::graph::NodeTypes;
 
 /// What was not expected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct Mismatches {
     pub unreadable: usize,
     /// The first of them: its line, and what is wrong.
     pub first_unreadable: Option<(u64, String)>,
+    /// A column that tells more node types than can be told apart, and how many.
+    pub too_many_types: Option<(String, usize)>,
 }
 
 impl Mismatches {
@@ -33,19 +35,25 @@ impl Mismatches {
         let listed = |names: &[String]| format!("`{}`", names.join("`, `"));
         if !self.missing_columns.is_empty() {
             let s = if self.missing_columns.len() == 1 { "" } else { "s" };
-            notes.push(format!("no column{s} {}: read as empty cells", listed(&self.missing_columns)));
+            notes.push(format!("missing column{s} {}: read as empty", listed(&self.missing_columns)));
         }
         if !self.extra_columns.is_empty() {
             let (s, them) = if self.extra_columns.len() == 1 { ("", "it") } else { ("s", "them") };
-            notes.push(format!("column{s} {} left aside: the model does not know {them}", listed(&self.extra_columns)));
+            notes.push(format!("ignored column{s} {}: the model does not know {them}", listed(&self.extra_columns)));
         }
         if self.unknown_values > 0 {
-            let s = if self.unknown_values == 1 { "" } else { "s" };
-            notes.push(format!("{} value{s} that the model does not know", self.unknown_values));
+            let (s, are) = if self.unknown_values == 1 { ("", "is") } else { ("s", "are") };
+            notes.push(format!("{} value{s} {are} unknown to the model", self.unknown_values));
         }
         if let Some((line, problem)) = &self.first_unreadable {
             let s = if self.unreadable == 1 { "" } else { "s" };
-            notes.push(format!("{} cell{s} read as empty, first in line {line}: {problem}", self.unreadable));
+            notes.push(format!("read {} cell{s} as empty, first on line {line}: {problem}", self.unreadable));
+        }
+        if let Some((column, types)) = &self.too_many_types {
+            let most = NodeTypes::MOST;
+            notes.push(format!(
+                "column `{column}` has {types} node types, more than {most}: all nodes count as one type; use fewer types, or give the column the kind `categorical`"
+            ));
         }
         notes
     }

@@ -1,13 +1,17 @@
 //! From the columns of a table to attributes: what a column is, what its cells say, what is fitted to them, and what the
 //! attributes are called.
 //!
-//! `survey.rs` finds out what each column is, unless users say so (`kind.rs`). `encode.rs` turns rows of cells into rows of
-//! attributes; a `Schema` lists what cells may say, so that new rows become the same attributes. `preparation.rs` fits
+//! Cells come typed (`cell.rs`). `survey.rs` finds out what each column is, unless users say so (`kind.rs`). `encoding.rs` is the
+//! table of what each kind becomes. `encode.rs` turns rows of cells into rows of attributes, and `collected.rs` puts them in order
+//! once a table was read. A `Schema` lists what cells may say, so that new rows become the same attributes. `preparation.rs` fits
 //! means, ranks and word weights on training rows alone.
 
-mod cells;
+mod cell;
+mod collected;
 mod encode;
+mod encoding;
 mod kind;
+mod lookup;
 mod mismatches;
 mod preparation;
 mod problem;
@@ -16,6 +20,7 @@ mod survey;
 mod times;
 mod words;
 
+pub use cell::{Cell, Cells};
 pub(crate) use encode::{Encoded, Encoder};
 pub use kind::{ColumnKind, Columns, EdgeColumns, Scale, StopWords, WordWeights};
 pub use mismatches::Mismatches;

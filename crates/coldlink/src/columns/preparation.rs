@@ -2,7 +2,7 @@
 //! frequent enough, weights of words.
 //!
 //! Every column of the attributes as they were loaded goes to one column of those that a model sees, or to none; several may go to
-//! the same, which then holds their sum.
+//! the same, which then holds their sum. Columns of the dense part go to the dense part, one for one.
 
 use std::ops::Range;
 
@@ -20,13 +20,29 @@ const NOWHERE: u32 = u32::MAX;
 /// Attributes as a model sees them, from attributes as they were loaded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preparation {
+    /// Columns of the result.
     width: usize,
+    /// Those of its dense part, the last of them.
+    dense_width: usize,
+    /// Columns of the dense part before, the last of `columns`.
+    loaded_dense: usize,
     columns: Vec<Target>,
     ranked: Vec<Ranked>,
     /// Columns of the result whose part of a row gets length 1.
     units: Vec<Range<u32>>,
-    /// For each column of the result what a word there weighs in a comparison by words, if that is known without counting.
-    weights: Vec<f32>,
+    /// For each column of the result.
+    weights: Vec<WordWeight>,
+}
+
+/// What a column counts in a comparison by words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WordWeight {
+    /// Nothing: it is no word.
+    NotAWord,
+    /// What it is: the preparation has weighed it.
+    Weighed,
+    /// The more, the fewer rows have it.
+    Counted,
 }
 
 /// Where a column goes: value ↦ (value − shift) · scale, cut off at ± limit.
@@ -44,9 +60,6 @@ struct Ranked {
     column: u32,
     knots: [f32; KNOTS],
 }
-
-/// Stands for a weight that has to be counted.
-const COUNTED: f32 = -1.0;
 
 impl Target {
     const NONE: Target = Target { column: NOWHERE, shift: 0.0, scale: 1.0, limit: f32::MAX };
@@ -70,8 +83,7 @@ impl Counts {
         let mut counts = Counts { rows: 0, present: vec![0; width], sums: vec![0.0; width], squares: vec![0.0; width] };
         for node in (0..attributes.rows()).filter(|&node| visible[node]) {
             counts.rows += 1;
-            let (columns, values) = attributes.row(node as NodeId);
-            for (&column, &value) in columns.iter().zip(values) {
+            for (column, value) in attributes.iter_row(node as NodeId) {
                 let column = column as usize;
                 counts.present[column] += 1;
                 counts.sums[column] += f64::from(value);
@@ -97,6 +109,8 @@ impl Preparation {
         let counts = Counts::of(attributes, visible);
         let mut preparation = Preparation {
             width: 0,
+            dense_width: 0,
+            loaded_dense: attributes.dense_width(),
             columns: vec![Target::NONE; attributes.width()],
             ranked: Vec::new(),
             units: Vec::new(),
@@ -113,23 +127,25 @@ impl Preparation {
     }
 
     /// Gives the next column of the result to a column.
-    fn give(&mut self, column: u32, target: Target, weight: f32) {
+    fn give(&mut self, column: u32, target: Target, weight: WordWeight) {
         self.columns[column as usize] = Target { column: self.width as u32, ..target };
         self.width += 1;
+        self.dense_width += usize::from(column as usize >= self.loaded_sparse());
         self.weights.push(weight);
     }
 
     fn keep(&mut self, columns: Range<u32>) {
-        columns.for_each(|column| self.give(column, Target::NONE, COUNTED));
+        columns.for_each(|column| self.give(column, Target::NONE, WordWeight::Counted));
     }
 
     fn fit_block(&mut self, block: &Block, attributes: &Attributes, visible: &[bool], counts: &Counts) {
         let all = || block.columns.clone();
         let present = |column: u32| counts.present[column as usize];
         match block.fit {
-            Fitting::Kept { words } => {
+            Fitting::Unchanged { is_word } => {
+                let weight = if is_word { WordWeight::Counted } else { WordWeight::NotAWord };
                 for column in all().filter(|&column| present(column) > 0) {
-                    self.give(column, Target::NONE, if words { COUNTED } else { 0.0 });
+                    self.give(column, Target::NONE, weight);
                 }
             }
             Fitting::Standardised => {
@@ -138,7 +154,8 @@ impl Preparation {
                     // What is left of a column of one value is rounding.
                     if deviation > 1e-6 * mean.abs().max(f64::MIN_POSITIVE) {
                         let (shift, scale) = (mean as f32, finite(1.0 / deviation));
-                        self.give(column, Target { column, shift, scale, limit: MOST_DEVIATIONS }, 0.0);
+                        let target = Target { column, shift, scale, limit: MOST_DEVIATIONS };
+                        self.give(column, target, WordWeight::NotAWord);
                     }
                 }
             }
@@ -146,17 +163,18 @@ impl Preparation {
                 for column in all() {
                     let knots = knots(attributes, visible, column);
                     if let Some(knots) = knots.filter(|knots| knots[0] < knots[KNOTS - 1]) {
-                        self.give(column, Target::NONE, 0.0);
+                        self.give(column, Target::NONE, WordWeight::NotAWord);
                         self.ranked.push(Ranked { column, knots });
                     }
                 }
             }
             Fitting::Lengths => {
                 let squares: f64 = all().map(|column| counts.squares[column as usize]).sum();
-                let rows = all().map(present).max().unwrap_or(0);
                 if squares > 0.0 {
+                    let rows = rows_with(attributes, visible, block, counts);
                     let scale = finite((f64::from(rows) / squares).sqrt());
-                    all().for_each(|column| self.give(column, Target { scale, ..Target::NONE }, 1.0));
+                    let target = Target { scale, ..Target::NONE };
+                    all().for_each(|column| self.give(column, target, WordWeight::NotAWord));
                 }
             }
             Fitting::Grouped { at_least } => self.fit_groups(all(), at_least.max(1), counts),
@@ -169,7 +187,8 @@ impl Preparation {
                 for column in kept {
                     let idf = ((1 + counts.rows) as f64 / (1.0 + f64::from(present(column)))).ln() + 1.0;
                     let scale = if weighed { idf as f32 } else { 1.0 };
-                    self.give(column, Target { scale, ..Target::NONE }, if weighed { 1.0 } else { COUNTED });
+                    let weight = if weighed { WordWeight::Weighed } else { WordWeight::Counted };
+                    self.give(column, Target { scale, ..Target::NONE }, weight);
                 }
                 if weighed && self.width as u32 > start {
                     self.units.push(start..self.width as u32);
@@ -184,43 +203,61 @@ impl Preparation {
         let present = |column: u32| counts.present[column as usize];
         let (kept, rare): (Vec<u32>, Vec<u32>) =
             (columns.start..other).partition(|&column| present(column) >= at_least);
-        kept.into_iter().for_each(|column| self.give(column, Target::NONE, COUNTED));
+        kept.into_iter().for_each(|column| self.give(column, Target::NONE, WordWeight::Counted));
         if rare.iter().any(|&column| present(column) > 0) || present(other) > 0 {
             rare.into_iter().for_each(|column| self.columns[column as usize] = Target::plain(self.width as u32));
-            self.give(other, Target::NONE, COUNTED);
+            self.give(other, Target::NONE, WordWeight::Counted);
         }
     }
 
-    /// Attributes as a model sees them.
+    /// Attributes as a model sees them. A dense part stays one; attributes without one, though these were fitted with one, become
+    /// sparse rows of the same columns.
     pub fn apply(&self, attributes: &Attributes) -> Attributes {
+        let in_parts = attributes.dense_width() == self.loaded_dense;
         let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-        let mut row: Vec<(u32, f32)> = Vec::new();
+        let (mut row, mut dense): (Vec<(u32, f32)>, _) = (Vec::new(), Vec::new());
         for node in 0..attributes.rows() as NodeId {
-            self.prepare_row(attributes.row(node), &mut row);
+            if in_parts {
+                let (columns, values) = attributes.row(node);
+                self.prepare_row(columns.iter().copied().zip(values.iter().copied()), &mut row);
+                self.prepare_dense(attributes.dense_row(node), &mut dense);
+            } else {
+                self.prepare_row(attributes.iter_row(node), &mut row);
+            }
             columns.extend(row.iter().map(|entry| entry.0));
             values.extend(row.iter().map(|entry| entry.1));
             offsets.push(columns.len() as u64);
         }
-        let names = AttributeNames(self.names(&attributes.names().0));
-        let prepared = Attributes::from_parts(self.width, offsets.into(), columns.into(), values.into(), names);
-        let prepared = prepared.expect("columns are sorted and values finite");
-        prepared.with_types(attributes.types().cloned()).expect("rows are as many as before")
+        let dense_width = if in_parts { self.dense_width } else { 0 };
+        let (names, width) = (AttributeNames(self.names(&attributes.names().0)), self.width - dense_width);
+        Attributes::from_parts(width, offsets.into(), columns.into(), values.into(), AttributeNames::default())
+            .and_then(|prepared| prepared.with_dense(dense_width, dense.into(), names))
+            .and_then(|prepared| prepared.with_types(attributes.types().cloned()))
+            .expect("columns are sorted, values finite, and rows as many as before")
     }
 
-    fn prepare_row(&self, (columns, values): (&[u32], &[f32]), row: &mut Vec<(u32, f32)>) {
+    fn prepare_dense(&self, row: &[f32], out: &mut Vec<f32>) {
+        let targets = (self.loaded_sparse() as u32..).zip(&self.columns[self.loaded_sparse()..]);
+        let kept = targets.zip(row).filter(|((_, target), _)| target.column != NOWHERE);
+        out.extend(kept.map(|((column, target), &value)| self.prepared(column, target, value)));
+    }
+
+    fn prepared(&self, column: u32, target: &Target, value: f32) -> f32 {
+        let value = match self.ranked.binary_search_by_key(&column, |ranked| ranked.column) {
+            Ok(place) => rank(&self.ranked[place].knots, value),
+            Err(_) => ((value - target.shift) * target.scale).clamp(-target.limit, target.limit),
+        };
+        // A crafted file may multiply nothing with a distance beyond all numbers.
+        if value.is_nan() { 0.0 } else { value }
+    }
+
+    fn prepare_row(&self, loaded: impl Iterator<Item = (u32, f32)>, row: &mut Vec<(u32, f32)>) {
         row.clear();
-        for (&column, &value) in columns.iter().zip(values) {
-            let target = self.columns[column as usize];
-            if target.column == NOWHERE {
-                continue;
+        for (column, value) in loaded {
+            let target = &self.columns[column as usize];
+            if target.column != NOWHERE {
+                row.push((target.column, self.prepared(column, target, value)));
             }
-            let ranked = self.ranked.binary_search_by_key(&column, |ranked| ranked.column);
-            let value = match ranked {
-                Ok(place) => rank(&self.ranked[place].knots, value),
-                Err(_) => ((value - target.shift) * target.scale).clamp(-target.limit, target.limit),
-            };
-            // A crafted file may multiply nothing with a distance beyond all numbers.
-            row.push((target.column, if value.is_nan() { 0.0 } else { value }));
         }
         if !row.is_sorted_by(|a, b| a.0 < b.0) {
             row.sort_by_key(|entry| entry.0);
@@ -244,14 +281,27 @@ impl Preparation {
         self.width
     }
 
+    /// How many of these are in its dense part, after all others.
+    pub fn dense_width(&self) -> usize {
+        self.dense_width
+    }
+
     /// How many columns attributes have when they are loaded.
     pub fn loaded_width(&self) -> usize {
         self.columns.len()
     }
 
+    fn loaded_sparse(&self) -> usize {
+        self.columns.len() - self.loaded_dense
+    }
+
     /// What a word of a column weighs in a comparison by words, if that is known without counting.
     pub fn word_weight(&self, column: usize) -> Option<f32> {
-        self.weights.get(column).copied().filter(|&weight| weight != COUNTED)
+        match self.weights.get(column)? {
+            WordWeight::NotAWord => Some(0.0),
+            WordWeight::Weighed => Some(1.0),
+            WordWeight::Counted => None,
+        }
     }
 
     /// Which columns stand for themselves: neither left out nor counted as another.
@@ -272,7 +322,9 @@ impl Preparation {
             .ranked
             .iter()
             .filter_map(|ranked| place(ranked.column).map(|column| Ranked { column, knots: ranked.knots }));
+        let sparse = self.loaded_sparse() as u32;
         Preparation {
+            loaded_dense: columns.iter().filter(|&&column| column >= sparse).count(),
             columns: columns.iter().map(|&column| self.columns[column as usize]).collect(),
             ranked: ranked.collect(),
             ..self.clone()
@@ -297,13 +349,20 @@ fn finite(value: f64) -> f32 {
     (value as f32).min(f32::MAX)
 }
 
+/// How many visible rows have something in a block.
+fn rows_with(attributes: &Attributes, visible: &[bool], block: &Block, counts: &Counts) -> u32 {
+    let Some(start) = (block.columns.start as usize).checked_sub(attributes.sparse_width()) else {
+        return block.columns.clone().map(|column| counts.present[column as usize]).max().unwrap_or(0);
+    };
+    let has =
+        |node: &usize| attributes.dense_row(*node as NodeId)[start..][..block.columns.len()].iter().any(|v| *v != 0.0);
+    (0..attributes.rows()).filter(|&node| visible[node]).filter(has).count() as u32
+}
+
 /// Values at equal steps of rank among the visible rows that have the column.
 fn knots(attributes: &Attributes, visible: &[bool], column: u32) -> Option<[f32; KNOTS]> {
-    let value = |node: usize| {
-        let (columns, values) = attributes.row(node as NodeId);
-        columns.binary_search(&column).ok().map(|place| values[place])
-    };
-    let mut values: Vec<f32> = (0..attributes.rows()).filter(|&node| visible[node]).filter_map(value).collect();
+    let visible = (0..attributes.rows()).filter(|&node| visible[node]);
+    let mut values: Vec<f32> = visible.filter_map(|node| attributes.value(node as NodeId, column)).collect();
     values.sort_by(f32::total_cmp);
     let last = values.len().checked_sub(1)?;
     let at = |knot: usize| {
@@ -333,47 +392,44 @@ fn rank(knots: &[f32; KNOTS], value: f32) -> f32 {
 
 /// A preparation as arrays.
 pub(crate) struct Stored {
+    /// How many of the columns are in the dense part, after all others.
+    pub dense: u32,
     pub columns: Vec<u32>,
     /// Shift, scale and limit of each column.
     pub numbers: Vec<f32>,
     pub ranked: Vec<u32>,
     pub knots: Vec<f32>,
     pub units: Vec<u32>,
-    pub weights: Vec<f32>,
+    /// 0 for no word, 1 for a word that is weighed, 2 for one that is counted.
+    pub weights: Vec<u8>,
 }
 
 impl Preparation {
     /// Adds all that was fitted to a checksum.
     pub(crate) fn add_to(&self, hash: &mut Xxh3) {
-        let Stored { columns, numbers, ranked, knots, units, weights } = self.to_arrays();
+        let Stored { dense, columns, numbers, ranked, knots, units, weights } = self.to_arrays();
+        hash.update(&dense.to_le_bytes());
         [&columns, &ranked, &units].into_iter().for_each(|numbers| hash.update(bytemuck::cast_slice(numbers)));
-        [&numbers, &knots, &weights].into_iter().for_each(|numbers| hash.update(bytemuck::cast_slice(numbers)));
+        [&numbers, &knots].into_iter().for_each(|numbers| hash.update(bytemuck::cast_slice(numbers)));
+        hash.update(&weights);
     }
 
     pub(crate) fn to_arrays(&self) -> Stored {
         Stored {
+            dense: self.loaded_dense as u32,
             columns: self.columns.iter().map(|target| target.column).collect(),
             numbers: self.columns.iter().flat_map(|target| [target.shift, target.scale, target.limit]).collect(),
             ranked: self.ranked.iter().map(|ranked| ranked.column).collect(),
             knots: self.ranked.iter().flat_map(|ranked| ranked.knots).collect(),
             units: self.units.iter().flat_map(|unit| [unit.start, unit.end]).collect(),
-            weights: self.weights.clone(),
+            weights: self.weights.iter().map(|weight| *weight as u8).collect(),
         }
     }
 
     /// From arrays, if they fit together.
     pub(crate) fn from_arrays(stored: &Stored) -> Option<Self> {
-        let Stored { columns, numbers, ranked, knots, units, weights } = stored;
-        let width = weights.len();
-        let finite = [numbers, knots, weights].into_iter().flatten().all(|number| number.is_finite());
-        let inside = columns.iter().all(|&column| column == NOWHERE || (column as usize) < width);
-        let lengths = numbers.len() == 3 * columns.len() && knots.len() == KNOTS * ranked.len();
-        let rising =
-            ranked.is_sorted_by(|a, b| a < b) && ranked.last().is_none_or(|&last| (last as usize) < columns.len());
-        let units_fit =
-            units.len().is_multiple_of(2) && units.is_sorted() && units.last().is_none_or(|&end| end as usize <= width);
-        let limits = numbers.chunks_exact(3).all(|target| target[2] >= 0.0);
-        if !(finite && inside && lengths && rising && units_fit && limits) {
+        let Stored { dense, columns, numbers, ranked, knots, units, weights } = stored;
+        if !stored.is_sound() {
             return None;
         }
         let target = |(&column, numbers): (&u32, &[f32])| Target {
@@ -386,13 +442,43 @@ impl Preparation {
             let knots: [f32; KNOTS] = knots.try_into().ok()?;
             knots.is_sorted().then_some(Ranked { column, knots })
         };
+        let weight =
+            |&code: &u8| [WordWeight::NotAWord, WordWeight::Weighed, WordWeight::Counted].get(code as usize).copied();
         Some(Preparation {
-            width,
+            width: weights.len(),
+            dense_width: stored.dense_targets()?.count(),
+            loaded_dense: *dense as usize,
             columns: columns.iter().zip(numbers.chunks_exact(3)).map(target).collect(),
             ranked: ranked.iter().zip(knots.chunks_exact(KNOTS)).map(of_knots).collect::<Option<_>>()?,
             units: units.chunks_exact(2).map(|unit| unit[0]..unit[1]).collect(),
-            weights: weights.clone(),
+            weights: weights.iter().map(weight).collect::<Option<_>>()?,
         })
+    }
+}
+
+impl Stored {
+    /// Where columns of the dense part go; nothing where there are fewer columns.
+    fn dense_targets(&self) -> Option<impl Iterator<Item = u32>> {
+        let first = self.columns.len().checked_sub(self.dense as usize)?;
+        Some(self.columns[first..].iter().copied().filter(|&column| column != NOWHERE))
+    }
+
+    fn is_sound(&self) -> bool {
+        let Stored { dense, columns, numbers, ranked, knots, units, weights } = self;
+        let Some(dense_width) = self.dense_targets().map(Iterator::count) else { return false };
+        let width = weights.len();
+        let Some(sparse_width) = width.checked_sub(dense_width) else { return false };
+        let finite = [numbers, knots].into_iter().flatten().all(|number| number.is_finite());
+        let of_sparse = &columns[..columns.len() - *dense as usize];
+        let inside = of_sparse.iter().all(|&column| column == NOWHERE || (column as usize) < sparse_width);
+        let one_for_one = self.dense_targets().is_some_and(|targets| targets.eq(sparse_width as u32..width as u32));
+        let lengths = numbers.len() == 3 * columns.len() && knots.len() == KNOTS * ranked.len();
+        let rising =
+            ranked.is_sorted_by(|a, b| a < b) && ranked.last().is_none_or(|&last| (last as usize) < columns.len());
+        let units_fit =
+            units.len().is_multiple_of(2) && units.is_sorted() && units.last().is_none_or(|&end| end as usize <= width);
+        let limits = numbers.chunks_exact(3).all(|target| target[2] >= 0.0);
+        finite && inside && one_for_one && lengths && rising && units_fit && limits
     }
 }
 
@@ -488,6 +574,33 @@ mod tests {
         let attributes = attributes.with_blocks(vec![Block { columns: 0..3, fit: fewer }]).unwrap();
         let (preparation, _) = prepared(&attributes, &ALL);
         assert_eq!((preparation.width(), preparation.kept()), (1, vec![true, false, false]));
+    }
+
+    #[test]
+    fn vectors_of_the_dense_part_get_length_one_and_stay_dense() {
+        let dense = vec![3.0, 4.0, 0.0, 0.0, 0.0, 0.0, 30.0, 40.0, 0.0];
+        let blocks = [(0..1, Fitting::Standardised), (1..3, Fitting::Lengths), (3..4, Fitting::Lengths)];
+        let blocks = blocks.map(|(columns, fit)| Block { columns, fit }).to_vec();
+        let attributes = Attributes::from_rows(1, &[vec![(0, 1.0)], vec![(0, 3.0)], vec![]]).unwrap();
+        let attributes = attributes.with_dense(3, dense.into(), AttributeNames::default()).unwrap();
+        let attributes = attributes.with_blocks(blocks).unwrap();
+        let (preparation, result) = prepared(&attributes, &[true, true, false]);
+        assert_eq!((result.sparse_width(), result.dense_width()), (1, 2), "a vector of zeros says nothing");
+        assert_eq!((result.row(0).1, result.row(1).1), (&[-1.0][..], &[1.0][..]));
+        assert_eq!(result.dense(), [0.6, 0.8, 0.0, 0.0, 6.0, 8.0]);
+        assert_eq!(preparation.word_weight(1), Some(0.0), "a number of a vector is no word");
+        let again = Preparation::from_arrays(&preparation.to_arrays()).unwrap();
+        assert_eq!((again.apply(&attributes), &again), (result.clone(), &preparation));
+        let sparse: Vec<Vec<(u32, f32)>> = (0..3).map(|node| attributes.iter_row(node).collect()).collect();
+        let sparse = preparation.apply(&Attributes::from_rows(4, &sparse).unwrap());
+        for node in 0..3 {
+            assert!(sparse.iter_row(node).eq(result.iter_row(node)), "the same numbers in either form");
+        }
+        let mut broken = preparation.to_arrays();
+        broken.columns.swap(1, 2);
+        assert!(Preparation::from_arrays(&broken).is_none());
+        let words = Block { columns: 1..3, fit: Fitting::Words { at_least: 1, most: 9, weighed: true } };
+        assert!(attributes.with_blocks(vec![words]).is_err());
     }
 
     #[test]

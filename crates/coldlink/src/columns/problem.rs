@@ -1,17 +1,19 @@
 //! What can be wrong with a cell.
 
+use crate::hint::Hint;
+
 /// Why a cell cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CellProblem {
-    /// Columns that make more attributes than are of use.
-    #[error("the columns make more than {most} attributes up to here")]
+    /// Columns that need too many attributes.
+    #[error("the rows so far need more than {most} attributes")]
     TooManyAttributes {
         /// The limit.
         most: u32,
     },
-    /// A cell that is not what its column is.
-    #[error("column `{column}` is of kind {kind}, and `{cell}` cannot be read as that")]
+    /// A cell that does not fit the kind of its column.
+    #[error("column `{column}`: cannot read `{cell}` as {kind}")]
     Unreadable {
         /// The column.
         column: String,
@@ -20,12 +22,27 @@ pub enum CellProblem {
         /// The cell.
         cell: String,
     },
-    /// A value that is not known, where all must be.
-    #[error("column `{column}`: `{cell}` has a value that is not known")]
+    /// An unknown value, where input is strict.
+    #[error("column `{column}`: `{cell}` has an unknown value")]
     UnknownValue {
         /// The column.
         column: String,
         /// The cell.
         cell: String,
     },
+}
+
+impl CellProblem {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<Hint> {
+        Some(Hint::new(match self {
+            CellProblem::TooManyAttributes { .. } => {
+                "set some columns to `ignore` with {columns} | lower their `buckets` and `limit` with {columns}"
+            }
+            CellProblem::Unreadable { .. } => {
+                "correct or empty the cell | give the column another kind with {columns} | omit {strict-input}"
+            }
+            CellProblem::UnknownValue { .. } => "omit {strict-input} to read unknown values as `(other)` or as empty",
+        }))
+    }
 }

@@ -2,12 +2,10 @@
 
 use std::collections::HashSet;
 
-use csv::StringRecord;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::cells::{BETWEEN_VALUES, boolean, is_missing, list_of_numbers};
+use super::cell::{Cell, Cells};
 use super::kind::{ColumnKind, Scale};
-use super::times;
 
 /// Rows from the first on in which different cells are counted.
 const COUNTED: usize = 100_000;
@@ -18,7 +16,7 @@ const FEW: usize = 50;
 const WORDS_OF_A_TEXT: f64 = 4.0;
 /// A list of so many numbers is a vector even if all of them are whole.
 const LONG_LIST: usize = 8;
-/// A column of this name says what kind of node each is.
+/// A column of this name tells the type of each node.
 const TYPE: &str = "node_type";
 
 /// What the cells of a column have in common.
@@ -41,12 +39,13 @@ pub(crate) struct Survey {
 
 impl Survey {
     /// Looks at one more row.
-    pub fn look(&mut self, cell: &str) {
+    pub fn look(&mut self, cell: Cell<'_>) {
         self.rows += 1;
-        if cell.is_empty() {
+        let cell = cell.tidy();
+        if cell.is_missing() {
             return;
         }
-        if is_missing(cell) {
+        if cell.is_missing_word() {
             self.missing_words += 1;
         }
         let so_far = self.filled;
@@ -54,28 +53,39 @@ impl Survey {
         let missing = self.missing_words;
         // What some earlier cell was not, the column is not.
         let still = |count: usize| count + missing >= so_far;
-        if still(self.numbers) && cell.parse::<f64>().is_ok_and(f64::is_finite) {
+        if still(self.numbers) && cell.number().is_some() {
             self.numbers += 1;
         }
-        if still(self.booleans) && boolean(cell).is_some() {
+        if still(self.booleans) && cell.boolean().is_some() {
             self.booleans += 1;
         }
-        if still(self.times) && times::parse(cell).is_some() {
+        if still(self.times) && cell.moment().is_some() {
             self.times += 1;
         }
-        if still(self.vectors)
-            && cell.starts_with('[')
-            && let Some(numbers) = list_of_numbers(cell)
-            && *self.vector_size.get_or_insert(numbers.len()) == numbers.len()
-        {
+        if still(self.vectors) && cell.is_list() {
+            self.look_at_list(cell);
+        }
+        self.several |= cell.is_several();
+        self.look_at_words(cell);
+    }
+
+    fn look_at_list(&mut self, cell: Cell<'_>) {
+        let mut numbers = Vec::new();
+        if cell.numbers(&mut numbers) && *self.vector_size.get_or_insert(numbers.len()) == numbers.len() {
             self.vectors += 1;
             self.fractions |= numbers.iter().any(|number| number.fract() != 0.0);
         }
-        self.several |= cell.contains(BETWEEN_VALUES) || cell.starts_with('[');
-        self.words += cell.split_whitespace().count();
+    }
+
+    /// Only a column of single values can be a text or a category.
+    fn look_at_words(&mut self, cell: Cell<'_>) {
+        if self.several {
+            return;
+        }
+        self.words += if let Cell::Text(text) = cell { text.split_whitespace().count() } else { 1 };
         if self.rows <= COUNTED {
             self.counted += 1;
-            self.different.insert(xxh3_64(cell.as_bytes()));
+            self.different.insert(xxh3_64(cell.to_text().as_bytes()));
         }
     }
 
@@ -114,8 +124,8 @@ impl Survey {
 }
 
 /// Looks at a row of all columns.
-pub(crate) fn look_at_row(surveys: &mut [Survey], row: &StringRecord) {
-    surveys.iter_mut().zip(row).for_each(|(survey, cell)| survey.look(cell));
+pub(crate) fn look_at_row(surveys: &mut [Survey], row: &dyn Cells) {
+    surveys.iter_mut().enumerate().for_each(|(place, survey)| survey.look(row.cell(place)));
 }
 
 #[cfg(test)]
@@ -124,7 +134,7 @@ mod tests {
 
     fn check<T: AsRef<str>>(cells: impl IntoIterator<Item = T>, expected: &str) {
         let mut survey = Survey::default();
-        cells.into_iter().for_each(|cell| survey.look(cell.as_ref()));
+        cells.into_iter().for_each(|cell| survey.look(Cell::Text(cell.as_ref())));
         assert_eq!(survey.kind("x").name(), expected);
     }
 

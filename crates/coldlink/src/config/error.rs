@@ -4,9 +4,11 @@ use std::io;
 use std::path::PathBuf;
 
 use super::Preset;
+use crate::hint::Hint;
 
 /// What can be wrong with settings.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// No such key.
     #[error("there is no setting `{key}`")]
@@ -25,7 +27,7 @@ pub enum ConfigError {
         nearest: String,
     },
     /// Not `key=value`.
-    #[error("`{0}` is not of the form key=value")]
+    #[error("expected `key=value`, got `{0}`")]
     NotAnAssignment(String),
     /// A file of settings that cannot be read.
     #[error("cannot read `{path}`", path = path.display())]
@@ -46,7 +48,7 @@ pub enum ConfigError {
     /// Not TOML.
     #[error("the settings are not valid TOML: {0}")]
     Syntax(String),
-    /// A value of the wrong kind.
+    /// A value of the wrong type.
     #[error("setting `{key}`: {message}")]
     Kind {
         /// Which setting.
@@ -55,7 +57,7 @@ pub enum ConfigError {
         message: String,
     },
     /// A value outside its range.
-    #[error("setting `{key}` is {value}, but must be {range}")]
+    #[error("setting `{key}` must be {range}, got {value}")]
     Range {
         /// Which setting.
         key: &'static str,
@@ -68,17 +70,19 @@ pub enum ConfigError {
 
 impl ConfigError {
     /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            ConfigError::UnknownKey { nearest, .. } => Some(format!("did you mean `{nearest}`?")),
+    pub fn hint(&self) -> Option<Hint> {
+        Some(match self {
+            ConfigError::UnknownKey { nearest, .. } => Hint::text(format!("did you mean `{nearest}`?")),
             ConfigError::UnknownPreset { nearest, .. } => {
                 let names = Preset::ALL.map(Preset::name).join("`, `");
-                Some(format!("did you mean `{nearest}`? There are `{names}`, or give a path to a TOML file"))
+                Hint::text(format!("did you mean `{nearest}`? Presets are `{names}`, or the path of a TOML file"))
             }
-            ConfigError::File { source, .. } => source.hint(),
-            ConfigError::NotAnAssignment(_) => Some("for example `--set width=128`".to_owned()),
-            _ => None,
-        }
+            ConfigError::File { source, .. } => return source.hint(),
+            ConfigError::NotAnAssignment(_) => Hint::new("write, for example, {set width=128}"),
+            ConfigError::Read { .. } => Hint::new("check that the path exists and that you have access to it"),
+            ConfigError::Syntax(_) => Hint::new("write one setting per line, such as `width = 128`"),
+            ConfigError::Kind { .. } | ConfigError::Range { .. } => return None,
+        })
     }
 }
 

@@ -201,6 +201,14 @@ impl Config {
     }
 
     /// This configuration with one `key=value` put over it. The value is TOML; a bare word is taken as text.
+    ///
+    /// ```
+    /// use coldlink::Config;
+    ///
+    /// assert_eq!(Config::default().set("width=128")?.width, 128);
+    /// assert!(Config::default().set("widht=128").is_err());
+    /// # Ok::<(), coldlink::Error>(())
+    /// ```
     pub fn set(&self, assignment: &str) -> Result<Config, ConfigError> {
         let (key, value) =
             assignment.split_once('=').ok_or_else(|| ConfigError::NotAnAssignment(assignment.to_owned()))?;
@@ -208,6 +216,11 @@ impl Config {
         let parsed = format!("value = {value}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("value"));
         let value = parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()));
         self.with(toml::Table::from_iter([(key.to_owned(), value)]))
+    }
+
+    /// The same with several of them, one after the other.
+    pub fn set_all(&self, assignments: impl IntoIterator<Item: AsRef<str>>) -> Result<Config, ConfigError> {
+        assignments.into_iter().try_fold(self.clone(), |config, assignment| config.set(assignment.as_ref()))
     }
 
     fn with(&self, changes: toml::Table) -> Result<Config, ConfigError> {
@@ -284,7 +297,7 @@ impl Config {
         )?;
         for (key, values) in [("theta", self.theta), ("lambda", self.lambda)] {
             let sound = values.iter().all(|v| v.is_finite() && *v >= 0.0) && values.iter().any(|v| *v > 0.0);
-            within(key, format!("{values:?}"), "three numbers from 0 up, not all 0", sound)?;
+            within(key, format!("{values:?}"), "three non-negative numbers, not all 0", sound)?;
         }
         within("negatives", self.negatives, "from 1 to 65536", (1..=65_536).contains(&self.negatives))?;
         let aligned = self.loss == Loss::Pairs || self.alignment == Alignment::Loose;
@@ -327,9 +340,9 @@ mod tests {
     #[test]
     fn an_unknown_key_names_the_nearest_known_one() {
         let error = Config::default().set("widht=3").unwrap_err();
-        assert_eq!(error.hint().unwrap(), "did you mean `width`?");
+        assert_eq!(error.hint().unwrap().to_string(), "did you mean `width`?");
         let error = Preset::find("papr").unwrap_err();
-        assert!(error.hint().unwrap().contains("`paper`"));
+        assert!(error.hint().unwrap().to_string().contains("`paper`"));
     }
 
     #[test]
@@ -341,6 +354,7 @@ mod tests {
         assert_eq!(config.set("batch=64").unwrap().batch, BatchSize::Pairs(64));
         assert_eq!(Preset::Paper.config().set("alignment=tight").unwrap().alignment, Alignment::Tight);
         assert_eq!(config.set("hidden=[32,16]").unwrap().hidden, [32, 16]);
+        assert_eq!(config.set_all(["width=8", "hidden=[]"]).unwrap().width, 8);
         assert_eq!(config.set("hidden=[]").unwrap().hidden, [] as [usize; 0]);
     }
 
@@ -350,15 +364,15 @@ mod tests {
             let message = Config::default().set(assignment).unwrap_err().to_string();
             assert!(message.contains(part), "{assignment}: {message}");
         };
-        check("width=0", "`width` is 0");
+        check("width=0", "`width` must be from 1 to 4096, got 0");
         check("width=abc", "`width`");
         check("theta=[1,2]", "`theta`");
         check("beta=nan", "`beta`");
-        check("attribute_dropout=1.0", "`attribute_dropout` is 1");
-        check("batch=1", "`batch` is 1");
+        check("attribute_dropout=1.0", "`attribute_dropout` must be at least 0 and below 1, got 1");
+        check("batch=1", ", got 1");
         check("alignment=tight", "loose where `loss` is softmax");
         check("terms=[\"none\"]", "`terms`");
-        check("nonsense", "not of the form");
+        check("nonsense", "expected `key=value`, got `nonsense`");
         assert!(Config::default().merged("width = ").is_err());
     }
 }

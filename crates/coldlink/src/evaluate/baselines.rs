@@ -61,7 +61,7 @@ impl<'a> Cosine<'a> {
     /// Nothing is fitted, so every row may be read.
     pub fn new(view: &TrainView<'a>) -> Self {
         let attributes = view.attributes();
-        Cosine(WeightedCosine::new(attributes, vec![1.0; attributes.width()]))
+        Cosine(WeightedCosine::new(attributes, vec![1.0; attributes.sparse_width()]))
     }
 }
 
@@ -99,7 +99,7 @@ impl Scorer for TfIdf<'_> {
     }
 }
 
-/// Σ w x y / (|x| |y|), |x|² = Σ w x², with one weight per column.
+/// Σ w x y / (|x| |y|), |x|² = Σ w x², with one weight per column of the sparse part, and 1 in the dense part.
 ///
 /// All ways of scoring add the same terms in the same order (a product of two `f32` is exact in `f64`, and a term of zero
 /// changes nothing), so that they agree to the bit and do not depend on the order of the two nodes.
@@ -116,7 +116,8 @@ impl<'a> WeightedCosine<'a> {
         let norm = |node| {
             let (columns, values) = attributes.row(node);
             let square = |(&column, &value): (&u32, &f32)| weights[column as usize] * f64::from(value).powi(2);
-            columns.iter().zip(values).map(square).sum::<f64>().sqrt()
+            let sparse = columns.iter().zip(values).map(square).sum::<f64>();
+            (sparse + dense_dot(attributes, node, node)).sqrt()
         };
         let norms = (0..attributes.rows() as NodeId).into_par_iter().map(norm).collect();
         WeightedCosine { attributes, weights, norms, by_column: OnceLock::new() }
@@ -135,7 +136,7 @@ impl<'a> WeightedCosine<'a> {
             i += usize::from(a_column <= b_column);
             j += usize::from(b_column <= a_column);
         }
-        sum
+        sum + dense_dot(self.attributes, a, b)
     }
 
     /// The scores of pairs with the same source. `scratch` is zero in every column, before and after.
@@ -147,14 +148,15 @@ impl<'a> WeightedCosine<'a> {
         for (&column, &value) in columns.iter().zip(values) {
             scratch[column as usize] = f64::from(value);
         }
-        let scores = pairs.iter().map(|&(a, b)| self.cosine(self.dot_with(scratch, b), a, b)).collect();
+        let dot = |a: NodeId, b: NodeId| self.dot_with(scratch, b) + dense_dot(self.attributes, a, b);
+        let scores = pairs.iter().map(|&(a, b)| self.cosine(dot(a, b), a, b)).collect();
         for &column in columns {
             scratch[column as usize] = 0.0;
         }
         scores
     }
 
-    /// The dot product of a row written out in full with a node's.
+    /// The dot product of a sparse part written out in full with a node's.
     fn dot_with(&self, full: &[f64], node: NodeId) -> f64 {
         let (columns, values) = self.attributes.row(node);
         let mut sum = 0.0;
@@ -176,6 +178,10 @@ impl<'a> WeightedCosine<'a> {
                 dots[node as usize] += weight * (value * f64::from(other));
             }
         }
+        if self.attributes.dense_width() > 0 {
+            let dense = |(node, dot): (usize, &mut f64)| *dot += dense_dot(self.attributes, source, node as NodeId);
+            dots.iter_mut().enumerate().for_each(dense);
+        }
         dots
     }
 
@@ -183,6 +189,12 @@ impl<'a> WeightedCosine<'a> {
         let norm = self.norms[a as usize] * self.norms[b as usize];
         if norm > 0.0 { (dot / norm) as f32 } else { 0.0 }
     }
+}
+
+/// The dot product of two nodes' dense parts.
+fn dense_dot(attributes: &Attributes, a: NodeId, b: NodeId) -> f64 {
+    let both = attributes.dense_row(a).iter().zip(attributes.dense_row(b));
+    both.map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
 }
 
 impl Scorer for WeightedCosine<'_> {
@@ -212,11 +224,11 @@ struct ByColumn {
 
 impl ByColumn {
     fn new(attributes: &Attributes) -> Self {
-        let mut offsets = vec![0; attributes.width() + 1];
+        let mut offsets = vec![0; attributes.sparse_width() + 1];
         for &column in attributes.columns() {
             offsets[column as usize + 1] += 1;
         }
-        for column in 0..attributes.width() {
+        for column in 0..attributes.sparse_width() {
             offsets[column + 1] += offsets[column];
         }
         let mut next = offsets.clone();
@@ -243,7 +255,7 @@ impl ByColumn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Graph;
+    use crate::graph::{AttributeNames, Graph};
     use proptest::prelude::*;
 
     const WIDTH: usize = 6;
@@ -307,6 +319,10 @@ mod tests {
                 dense.iter().map(|row| row.iter().copied().map(f64::from).collect()).collect();
             check(&Cosine::new(&view), &raw);
             check(&TfIdf::new(&view), &naive_tf_idf(&dense, &visible));
+            // The same numbers once more, in the dense part.
+            let twice = attributes.clone().with_dense(WIDTH, dense.concat().into(), AttributeNames::default()).unwrap();
+            let doubled: Vec<Vec<f64>> = raw.iter().map(|row| [row.as_slice(), row].concat()).collect();
+            check(&Cosine::new(&TrainView::whole(&graph, &twice, &visible)), &doubled);
         }
     }
 

@@ -1,9 +1,11 @@
 //! What can go wrong while scores are measured.
 
 use crate::graph::NodeId;
+use crate::hint::Hint;
 
 /// Why there is no measurement.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MetricError {
     /// A score is NaN, which has no place in an order.
     #[error("score {position} is not a number")]
@@ -28,7 +30,7 @@ pub enum MetricError {
         pairs: usize,
     },
     /// A node of a pair or query is not in the graph.
-    #[error("node {node} is beyond the last of {nodes} nodes")]
+    #[error("there is no node {node} in a graph of {nodes} nodes")]
     UnknownNode {
         /// The node.
         node: NodeId,
@@ -44,23 +46,35 @@ pub enum MetricError {
         target: NodeId,
     },
     /// Two methods were not measured on the same queries.
-    #[error("query {query} of the two methods has another source or another number of targets")]
+    #[error("the two methods disagree on the source or the number of targets of query {query}")]
     QueriesDiffer {
         /// Which query, counted from 0.
         query: usize,
     },
     /// A split to compare methods on has no linked or no unlinked pairs (or no targets), so that there is no metric.
-    #[error("split {split} has too few pairs or targets for the metric to exist")]
+    #[error("split {split} has too few pairs or targets to compute the metric")]
     OneClass {
         /// Which split, counted from 0.
         split: usize,
     },
     /// There is nothing to compare: no split, or fewer than two resamples.
-    #[error("a bootstrap needs a split and two resamples, but has {splits} and {resamples}")]
+    #[error("a bootstrap needs at least one split and two resamples, got {splits} and {resamples}")]
     NothingToResample {
         /// Splits given.
         splits: usize,
         /// Resamples asked for.
         resamples: usize,
     },
+}
+
+impl MetricError {
+    /// What to do about it, where there is something.
+    pub fn hint(&self) -> Option<Hint> {
+        match self {
+            MetricError::NotANumber { .. } | MetricError::PairNotANumber { .. } => {
+                Some(Hint::new("lower the setting `learning_rate` | use {set similarity=cosine}"))
+            }
+            _ => None,
+        }
+    }
 }

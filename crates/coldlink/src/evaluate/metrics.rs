@@ -8,6 +8,12 @@ use super::{MetricError, Validated};
 /// The area under the ROC curve: how often a linked pair scores above an unlinked one, a tie counting half.
 ///
 /// `None` when there are no linked or no unlinked pairs.
+///
+/// ```
+/// let auc = coldlink::auc(&[0.9, 0.4, 0.4], &[true, true, false])?;
+/// assert_eq!(auc, Some(0.75));
+/// # Ok::<(), coldlink::Error>(())
+/// ```
 pub fn auc(scores: &[f32], linked: &[bool]) -> Result<Option<f64>, MetricError> {
     Ok(Ordered::new(scores, linked)?.totals(|_| 1).auc())
 }

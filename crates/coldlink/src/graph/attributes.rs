@@ -1,4 +1,4 @@
-//! What is known of each node: a sparse row of numbers.
+//! What is known of each node: a sparse row of numbers, and a dense one where there are vectors.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,13 +8,18 @@ use rayon::prelude::*;
 use super::{NodeId, NodeTypes};
 use crate::storage::Buffer;
 
-/// One sparse row of attributes per node (CSR, finite `f32` values, sorted columns).
+/// One row of attributes per node: a sparse part (CSR, finite `f32` values, sorted columns), and a dense part for vectors.
+///
+/// Attributes are numbered through: the columns of the dense part come after all of the sparse part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attributes {
-    width: usize,
+    sparse_width: usize,
     offsets: Buffer<u64>,
     columns: Buffer<u32>,
     values: Buffer<f32>,
+    dense_width: usize,
+    /// Row after row.
+    dense: Buffer<f32>,
     names: AttributeNames,
     blocks: Arc<[Block]>,
     types: Option<Arc<NodeTypes>>,
@@ -34,9 +39,9 @@ pub struct Block {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fitting {
     /// Nothing; columns that no training row has are left out.
-    Kept {
+    Unchanged {
         /// Whether they are words, of which rare ones say more than frequent ones; or else numbers.
-        words: bool,
+        is_word: bool,
     },
     /// Mean and deviation: a value becomes its distance from the mean in deviations.
     Standardised,
@@ -44,16 +49,16 @@ pub enum Fitting {
     Ranked,
     /// The mean length of a row's part, which becomes 1.
     Lengths,
-    /// Columns that fewer training rows have than this count as the last of the block.
+    /// Rare columns count as the last of the block.
     Grouped {
-        /// So many.
+        /// Those that fewer training rows have than this.
         at_least: u32,
     },
     /// The words that most training rows have.
     Words {
         /// Words that fewer rows have are left out.
         at_least: u32,
-        /// As many are kept at most.
+        /// The most words that are kept.
         most: u32,
         /// Whether they are weighed by how few rows have them, and a row's part gets length 1.
         weighed: bool,
@@ -65,7 +70,7 @@ pub enum Fitting {
 pub struct AttributeNames(pub Vec<String>);
 
 impl Attributes {
-    /// Rows from their arrays, or what is wrong with them. `names` is empty or has `width` entries.
+    /// Rows from their arrays, without a dense part; or what is wrong with them. `names` is empty or has `width` entries.
     pub fn from_parts(
         width: usize,
         offsets: Buffer<u64>,
@@ -73,8 +78,12 @@ impl Attributes {
         values: Buffer<f32>,
         names: AttributeNames,
     ) -> Result<Self, &'static str> {
-        let attributes = Attributes { width, offsets, columns, values, names, blocks: Arc::from([]), types: None };
-        attributes.check().map(|()| attributes)
+        let (dense_width, dense) = (0, Vec::new().into());
+        let (blocks, types) = (Arc::from([]), None);
+        let attributes =
+            Attributes { sparse_width: width, offsets, columns, values, dense_width, dense, names, blocks, types };
+        attributes.check()?;
+        attributes.check_names().map(|()| attributes)
     }
 
     fn check(&self) -> Result<(), &'static str> {
@@ -88,22 +97,23 @@ impl Attributes {
         if self.offsets.par_windows(2).any(|pair| pair[0] > pair[1]) {
             return Err("the offsets fall");
         }
-        if !self.names.0.is_empty() && self.names.0.len() != self.width {
-            return Err("there are not as many attribute names as columns");
-        }
         let tidy = (0..rows).into_par_iter().all(|row| {
             let (columns, _) = self.row(row as NodeId);
-            columns.last().is_none_or(|&last| (last as usize) < self.width)
+            columns.last().is_none_or(|&last| (last as usize) < self.sparse_width)
                 && columns.windows(2).all(|pair| pair[0] < pair[1])
         });
         if !tidy {
             return Err("a row has columns that are unsorted, repeated or out of range");
         }
-        let finite = self.values.par_chunks(1 << 16).all(|part| part.iter().all(|v| v.is_finite()));
-        finite.then_some(()).ok_or("a value is NaN or infinite")
+        all_finite(&self.values)
     }
 
-    /// Rows from lists of (column, value); for small data. Columns within a row must be sorted.
+    fn check_names(&self) -> Result<(), &'static str> {
+        let fits = self.names.0.is_empty() || self.names.0.len() == self.width();
+        fits.then_some(()).ok_or("there are not as many attribute names as columns")
+    }
+
+    /// Rows from lists of (column, value), without a dense part; for small data. Columns within a row must be sorted.
     pub fn from_rows(width: usize, rows: &[Vec<(u32, f32)>]) -> Result<Self, &'static str> {
         let mut offsets = vec![0];
         let (mut columns, mut values) = (Vec::new(), Vec::new());
@@ -116,41 +126,62 @@ impl Attributes {
         Self::from_parts(width, offsets.into(), columns.into(), values.into(), names)
     }
 
+    /// The same with a dense part of `width` numbers a row after the sparse one, and the names of all attributes, or none; or what
+    /// is wrong with these.
+    pub fn with_dense(self, width: usize, dense: Buffer<f32>, names: AttributeNames) -> Result<Self, &'static str> {
+        if self.rows().checked_mul(width) != Some(dense.len()) {
+            return Err("the dense part does not have a row for each node");
+        }
+        all_finite(&dense)?;
+        let attributes = Attributes { dense_width: width, dense, names, ..self };
+        attributes.check_names().map(|()| attributes)
+    }
+
     /// Some of the rows, in the given order.
     pub fn select(&self, nodes: &[NodeId]) -> Attributes {
         let mut offsets = vec![0];
         let (mut columns, mut values) = (Vec::new(), Vec::new());
+        let mut dense = Vec::with_capacity(nodes.len() * self.dense_width);
         for &node in nodes {
             let row = self.row(node);
             columns.extend_from_slice(row.0);
             values.extend_from_slice(row.1);
             offsets.push(columns.len() as u64);
+            dense.extend_from_slice(self.dense_row(node));
         }
-        let (offsets, columns, values) = (offsets.into(), columns.into(), values.into());
-        let (names, blocks) = (self.names.clone(), Arc::clone(&self.blocks));
-        let types = self.types.as_ref().map(|types| Arc::new(types.select(nodes)));
-        Attributes { width: self.width, offsets, columns, values, names, blocks, types }
+        Attributes {
+            offsets: offsets.into(),
+            columns: columns.into(),
+            values: values.into(),
+            dense: dense.into(),
+            types: self.types.as_ref().map(|types| Arc::new(types.select(nodes))),
+            ..self.clone()
+        }
     }
 
     /// The same, to be fitted in blocks; or what is wrong with these.
     pub fn with_blocks(self, blocks: Vec<Block>) -> Result<Self, &'static str> {
         let rising = blocks.windows(2).all(|pair| pair[0].columns.end <= pair[1].columns.start);
-        let inside = blocks.last().is_none_or(|block| block.columns.end as usize <= self.width);
+        let inside = blocks.last().is_none_or(|block| block.columns.end as usize <= self.width());
         if !rising || !inside || blocks.iter().any(|block| block.columns.is_empty()) {
             return Err("blocks of columns that overlap or lie outside");
+        }
+        let sparse = |block: &Block| block.columns.end as usize <= self.sparse_width;
+        if blocks.iter().any(|block| !sparse(block) && !block.fits_dense(self.sparse_width)) {
+            return Err("a block of words or groups in the dense part");
         }
         Ok(Attributes { blocks: blocks.into(), ..self })
     }
 
-    /// The same with kinds of nodes, one for each row; or what is wrong with these.
+    /// The same with node types, one for each row; or what is wrong with these.
     pub fn with_types(self, types: Option<Arc<NodeTypes>>) -> Result<Self, &'static str> {
         if types.as_ref().is_some_and(|types| types.all().len() != self.rows()) {
-            return Err("not as many kinds of nodes as rows");
+            return Err("the number of node types differs from the number of rows");
         }
         Ok(Attributes { types, ..self })
     }
 
-    /// What kind of node each row is, where there are several kinds.
+    /// The type of each row's node, where there are several types.
     pub fn types(&self) -> Option<&Arc<NodeTypes>> {
         self.types.as_ref()
     }
@@ -165,12 +196,22 @@ impl Attributes {
         self.offsets.len() - 1
     }
 
-    /// The number of columns.
+    /// The number of columns of both parts.
     pub fn width(&self) -> usize {
-        self.width
+        self.sparse_width + self.dense_width
     }
 
-    /// The columns and values of a row.
+    /// The number of columns of the sparse part.
+    pub fn sparse_width(&self) -> usize {
+        self.sparse_width
+    }
+
+    /// The number of columns of the dense part; 0 where there is none.
+    pub fn dense_width(&self) -> usize {
+        self.dense_width
+    }
+
+    /// The columns and values of a row's sparse part.
     #[inline]
     pub fn row(&self, node: NodeId) -> (&[u32], &[f32]) {
         let node = node as usize;
@@ -178,14 +219,41 @@ impl Attributes {
         (&self.columns[range.clone()], &self.values[range])
     }
 
-    /// How many values are stored.
+    /// A row's dense part.
+    #[inline]
+    pub fn dense_row(&self, node: NodeId) -> &[f32] {
+        &self.dense[node as usize * self.dense_width..][..self.dense_width]
+    }
+
+    /// The columns and values of both parts, without the zeros of the dense one.
+    pub fn iter_row(&self, node: NodeId) -> impl Iterator<Item = (u32, f32)> + Clone {
+        let (columns, values) = self.row(node);
+        let dense = (self.sparse_width as u32..).zip(self.dense_row(node).iter().copied());
+        columns.iter().copied().zip(values.iter().copied()).chain(dense.filter(|entry| entry.1 != 0.0))
+    }
+
+    /// One value, where the node has it.
+    pub fn value(&self, node: NodeId, column: u32) -> Option<f32> {
+        if let Some(place) = (column as usize).checked_sub(self.sparse_width) {
+            return self.dense_row(node).get(place).copied().filter(|value| *value != 0.0);
+        }
+        let (columns, values) = self.row(node);
+        columns.binary_search(&column).ok().map(|place| values[place])
+    }
+
+    /// Rows without any attribute.
+    pub fn empty_rows(&self) -> usize {
+        (0..self.rows() as NodeId).filter(|&node| self.iter_row(node).next().is_none()).count()
+    }
+
+    /// How many values the sparse part stores.
     pub fn entries(&self) -> usize {
         self.columns.len()
     }
 
-    /// The share of columns that an average row fills.
+    /// The share of columns of the sparse part that an average row fills.
     pub fn density(&self) -> f64 {
-        self.entries() as f64 / (self.rows().max(1) * self.width.max(1)) as f64
+        self.entries() as f64 / (self.rows().max(1) * self.sparse_width.max(1)) as f64
     }
 
     /// The columns' names; empty where unknown.
@@ -193,18 +261,36 @@ impl Attributes {
         &self.names
     }
 
-    /// Row starts, `rows() + 1` of them.
+    /// Row starts of the sparse part, `rows() + 1` of them.
     pub fn offsets(&self) -> &[u64] {
         &self.offsets
     }
 
-    /// All rows' columns, one after the other.
+    /// All rows' columns of the sparse part, one after the other.
     pub fn columns(&self) -> &[u32] {
         &self.columns
     }
 
-    /// All rows' values, one after the other.
+    /// All rows' values of the sparse part, one after the other.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
+
+    /// All rows of the dense part, one after the other.
+    pub fn dense(&self) -> &[f32] {
+        &self.dense
+    }
+}
+
+impl Block {
+    /// Whether it can be fitted to a dense part that begins here: its columns stay where they are, one for one.
+    fn fits_dense(&self, first: usize) -> bool {
+        let one_for_one = !matches!(self.fit, Fitting::Grouped { .. } | Fitting::Words { .. });
+        one_for_one && self.columns.start as usize >= first
+    }
+}
+
+fn all_finite(values: &[f32]) -> Result<(), &'static str> {
+    let finite = values.par_chunks(1 << 16).all(|part| part.iter().all(|value| value.is_finite()));
+    finite.then_some(()).ok_or("a value is NaN or infinite")
 }

@@ -2,11 +2,14 @@
 
 mod attributes;
 mod csr;
+mod name_order;
 mod names;
+mod stored;
 mod types;
 
 pub use attributes::{AttributeNames, Attributes, Block, Fitting};
 pub use csr::{Cleaned, Graph, GraphBuilder};
+pub use name_order::NameOrder;
 pub use names::{NameIndex, Names, Texts};
 pub use types::NodeTypes;
 pub(crate) use types::{by_type, type_of};

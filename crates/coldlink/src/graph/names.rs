@@ -7,6 +7,13 @@ use super::NodeId;
 use crate::storage::Buffer;
 
 /// What nodes are called outside.
+///
+/// ```
+/// use coldlink::Names;
+///
+/// let names = Names::from_texts(["p1", "p2"]);
+/// assert_eq!((names.get(1), names.index().find("p2")), ("p2".into(), Some(1)));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Names {
     /// 0, 1, 2, … up to a count: formats that know rows only.
@@ -132,10 +139,15 @@ impl NameIndex<'_> {
     /// The node of that name.
     pub fn find(&self, name: &str) -> Option<NodeId> {
         match self {
-            NameIndex::Numbered(count) => name.parse::<NodeId>().ok().filter(|&node| (node as usize) < *count),
+            NameIndex::Numbered(count) => numbered(name, *count),
             NameIndex::Texts(index) => index.get(name).copied(),
         }
     }
+}
+
+/// The node that a number names, written as numbers are: `7`, but neither `007` nor `+7`.
+pub(super) fn numbered(name: &str, count: usize) -> Option<NodeId> {
+    name.parse().ok().filter(|&node: &NodeId| (node as usize) < count && node.to_string() == name)
 }
 
 #[cfg(test)]
@@ -152,6 +164,7 @@ mod tests {
             (numbered.get(2), numbered.index().find("2"), numbered.index().find("3")),
             ("2".into(), Some(2), None)
         );
+        assert_eq!(["02", "+2", " 2", "-0"].map(|name| numbered.index().find(name)), [None; 4]);
     }
 
     #[test]

@@ -1,37 +1,37 @@
-//! What kind of node each is, where there are several: users and items, authors and papers.
+//! The type of each node, where there are several: users and items, authors and papers.
 
 use super::NodeId;
 
-/// The kinds of nodes, and which each is of.
+/// The node types, and which each node is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeTypes {
-    /// What they are called, sorted; the kind after the last is that of nodes of which it is not known.
+    /// What they are called, sorted; the number after the last stands for nodes whose type is not known.
     pub names: Vec<String>,
     of: Vec<u8>,
 }
 
 impl NodeTypes {
-    /// The most kinds there may be.
-    pub const MOST: usize = 200;
+    /// The most node types there may be: with the unknown one, as many as a byte can number.
+    pub const MOST: usize = u8::MAX as usize;
 
-    /// The kinds of nodes from their numbers; nothing where there are too many, or where a number is none of them.
+    /// From a number for each node; nothing where there are too many types, or where a number is none of them.
     pub fn new(names: Vec<String>, of: Vec<u8>) -> Option<Self> {
-        let known = names.len() <= NodeTypes::MOST && of.iter().all(|&kind| usize::from(kind) <= names.len());
+        let known = names.len() <= NodeTypes::MOST && of.iter().all(|&number| usize::from(number) <= names.len());
         known.then_some(NodeTypes { names, of })
     }
 
-    /// How many kinds there are, the unknown one included.
+    /// How many types there are, the unknown one included.
     pub fn count(&self) -> usize {
         self.names.len() + 1
     }
 
-    /// The kind of a node.
+    /// The type of a node.
     #[inline]
     pub fn of(&self, node: NodeId) -> usize {
         usize::from(self.of[node as usize])
     }
 
-    /// The kinds of all nodes.
+    /// The types of all nodes.
     pub fn all(&self) -> &[u8] {
         &self.of
     }
@@ -41,7 +41,7 @@ impl NodeTypes {
         NodeTypes { names: self.names.clone(), of: nodes.iter().map(|&node| self.of[node as usize]).collect() }
     }
 
-    /// Nodes by their kinds, in their order.
+    /// Nodes by their types, in their order.
     pub fn group(&self, nodes: &[NodeId]) -> Vec<Vec<NodeId>> {
         let mut groups = vec![Vec::new(); self.count()];
         nodes.iter().for_each(|&node| groups[self.of(node)].push(node));
@@ -49,12 +49,12 @@ impl NodeTypes {
     }
 }
 
-/// The kind of a node where there may be none: all are of one then.
+/// The type of a node where there may be none: all are of one then.
 pub(crate) fn type_of(types: Option<&NodeTypes>, node: NodeId) -> usize {
     types.map_or(0, |types| types.of(node))
 }
 
-/// Nodes by their kinds; all in one group where there are none.
+/// Nodes by their types; all in one group where there are none.
 pub(crate) fn by_type(types: Option<&NodeTypes>, nodes: &[NodeId]) -> Vec<Vec<NodeId>> {
     types.map_or_else(|| vec![nodes.to_vec()], |types| types.group(nodes))
 }

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::marks::Marks;
-use super::points::{Points, Probe};
+use super::points::{Points, Probe, Tail};
 use crate::graph::NodeId;
 use crate::kernel::{Matrix, prefetch};
 use crate::storage::{Buffer, Container, ContainerWriter, FileError};
@@ -148,8 +148,8 @@ impl Hnsw {
 
     /// Adds all arrays to a file, their names after `prefix`.
     pub(crate) fn write<'a>(&'a self, prefix: &str, writer: &mut ContainerWriter<'a>) {
-        writer.chunks(format!("{prefix}.codes"), &self.points.codes);
-        writer.list::<f32>(format!("{prefix}.tails"), bytemuck::cast_slice(&self.points.tails));
+        writer.rows(format!("{prefix}.codes"), self.points.width, &self.points.codes);
+        writer.rows(format!("{prefix}.tails"), size_of::<Tail>() / size_of::<f32>(), self.points.tails.as_flattened());
         writer.list(format!("{prefix}.nodes"), &self.nodes);
         for (layer, links) in self.layers.iter().enumerate() {
             writer.list(format!("{prefix}.links.{layer}"), links);
@@ -158,11 +158,10 @@ impl Hnsw {
 
     /// Reads them, for vectors of `columns` numbers of nodes below `nodes`. What is read can be searched, whatever it holds.
     pub(crate) fn read(archive: &Container, prefix: &str, columns: usize, nodes: usize) -> Result<Self, FileError> {
-        let points = Points {
-            codes: archive.list(&format!("{prefix}.codes"))?,
-            tails: archive.list(&format!("{prefix}.tails"))?,
-            width: columns.next_multiple_of(crate::kernel::BYTES),
-        };
+        let width = columns.next_multiple_of(crate::kernel::BYTES);
+        let codes = archive.rows::<i8, _>(&format!("{prefix}.codes"), width)?;
+        let tails = archive.rows::<f32, _>(&format!("{prefix}.tails"), size_of::<Tail>() / size_of::<f32>())?;
+        let points = Points { codes, tails, width };
         let of_points: Buffer<NodeId> = archive.list(&format!("{prefix}.nodes"))?;
         let sizes = layer_sizes(points.len());
         let layers = (0..sizes.len()).map(|layer| archive.list(&format!("{prefix}.links.{layer}")));
@@ -203,6 +202,7 @@ const LEAST_BREADTH: usize = 64;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::FileFormat;
 
     #[test]
     fn a_graph_that_leads_outside_itself_is_refused() {
@@ -213,8 +213,8 @@ mod tests {
         let check = |graph: &Hnsw| {
             let mut writer = ContainerWriter::default();
             graph.write("dense", &mut writer);
-            writer.write(&path, "index", 1, "").unwrap();
-            Hnsw::read(&Container::open(&path, "index", 1).unwrap(), "dense", 3, 50)
+            writer.write(&path, FileFormat::Index, 1, "").unwrap();
+            Hnsw::read(&Container::open(&path, FileFormat::Index, 1).unwrap(), "dense", 3, 50)
         };
         assert_eq!(check(&whole).unwrap(), whole);
         let breaks: [fn(&mut Hnsw); 6] = [

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::Hnsw;
-use crate::storage::{Container, ContainerWriter, FileError, FileProblem};
+use crate::storage::{Container, ContainerWriter, FileError, FileFormat, FileProblem};
 
-const KIND: &str = "index";
-const VERSION: u32 = 2;
+const FORMAT: FileFormat = FileFormat::Index;
+const VERSION: u32 = 1;
 
 /// How many nodes are looked at for one new node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,9 +31,7 @@ pub struct AboutIndex {
     pub nodes: usize,
     /// Of the ten best links by scoring every node, the share that is found through the index.
     pub recall: f64,
-    /// By how much the scores of these links differ from those by scoring every node, on average; files of the first version do not
-    /// say it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// By how much the scores of these links differ from those by scoring every node, on average; nothing until it is measured.
     pub score_difference: Option<f64>,
     /// Over so many nodes, each held as if it were new.
     pub sample: usize,
@@ -80,12 +78,12 @@ impl LinkIndex {
         if let Some(similar) = &self.similar {
             similar.write("similar", &mut writer);
         }
-        writer.write(path, KIND, VERSION, &about).map_err(error)
+        writer.write(path, FORMAT, VERSION, &about).map_err(error)
     }
 
     /// Opens it by memory map, for embeddings of `width` numbers.
     pub fn open(path: &Path, width: usize) -> Result<Self, FileError> {
-        let archive = Container::open(path, KIND, VERSION)?;
+        let archive = Container::open(path, FORMAT, VERSION)?;
         let about: AboutIndex =
             toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
         let read = |prefix| Hnsw::read(&archive, prefix, width, about.nodes);

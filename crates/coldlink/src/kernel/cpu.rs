@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::hint::Hint;
+
 /// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cpu {
@@ -17,18 +19,29 @@ pub enum Cpu {
 
 /// Why an instruction set cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CpuError {
     /// No such name.
-    #[error("there is no instruction set `{0}`; known are `portable`, `avx2` and `avx512`")]
+    #[error("there is no instruction set `{0}`")]
     Unknown(String),
     /// This machine lacks it.
-    #[error("this machine has no {asked}; the best it has is {best}")]
+    #[error("this machine does not support {asked}, only up to {best}")]
     Missing {
         /// What was asked for.
         asked: Cpu,
         /// The best there is.
         best: Cpu,
     },
+}
+
+impl CpuError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<Hint> {
+        Some(match self {
+            CpuError::Unknown(_) => Hint::new("use `portable`, `avx2` or `avx512`"),
+            CpuError::Missing { best, .. } => Hint::text(format!("use `{best}`")),
+        })
+    }
 }
 
 const UNDECIDED: u8 = u8::MAX;

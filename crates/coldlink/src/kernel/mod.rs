@@ -14,13 +14,15 @@ mod product;
 mod rows;
 mod simd;
 mod stored;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 pub use activation::{elu, elu_backward, keep_at_random, kept_share, threshold};
 pub use adam::{Adam, AdamStep, Moments, RowTask, update_rows};
 pub use bytes::{BYTES, ByteProducts};
 pub use cpu::{Cpu, CpuError};
 pub use matrix::Matrix;
-pub use product::{Left, product};
+pub use product::{Left, product, product_from};
 pub use rows::{Entry, add_scaled, dot, normalise, normalise_backward, sum_rows, weighted_row_sum};
 pub use simd::{Chunk, Kernel, LANES, Real, Simd, prefetch, prefetch_to_write};
 

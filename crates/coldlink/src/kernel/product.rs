@@ -59,16 +59,23 @@ const TERMS: usize = 256;
 
 /// `out = left · right`, on all threads; `out` has the rows of `left` and the columns of `right`.
 pub fn product<T: Real>(left: Left<'_, T>, right: &Matrix<T>, out: &mut Matrix<T>) {
+    assert_eq!(left.size().1, right.rows(), "the factors do not fit");
+    product_from(left, right, 0, out);
+}
+
+/// The same with the rows of `right` from `first` on, as many as there are columns of `left`.
+pub fn product_from<T: Real>(left: Left<'_, T>, right: &Matrix<T>, first: usize, out: &mut Matrix<T>) {
     let (rows, terms) = left.size();
-    assert_eq!(terms, right.rows(), "the factors do not fit");
+    assert!(first + terms <= right.rows(), "the factors do not fit");
     assert_eq!((out.rows(), out.columns()), (rows, right.columns()), "the result does not fit");
     let width = out.row_chunks();
     if width == 0 {
         return;
     }
+    let right = &right.chunks()[first * width..];
     let tasks = out.chunks_mut().par_chunks_mut(ROWS_PER_TASK * width).enumerate();
     tasks.for_each(|(task, out)| {
-        T::run(Strip { left, first_row: task * ROWS_PER_TASK, terms, right: right.chunks(), width, out });
+        T::run(Strip { left, first_row: task * ROWS_PER_TASK, terms, right, width, out });
     });
 }
 

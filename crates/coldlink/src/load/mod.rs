@@ -11,13 +11,17 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-pub use error::{ArrayProblem, LineProblem, LoadError, PackedProblem, PpiProblem, TableProblem};
+pub use error::{ArrayProblem, LineProblem, LoadError, PpiProblem, TableProblem};
 pub use formats::{NpzFile, is_npz, load_new_npz, open_packed, write_npy_f32, write_packed};
-pub use tables::{load_excluded, load_json_lines, load_new, load_pairs, load_tables, new_from_json_lines};
+pub use tables::{
+    Objects, Table, load_in_memory, load_json_lines, load_names, load_new, load_pairs, load_tables,
+    new_from_json_lines, new_nodes,
+};
 
 use crate::columns::Columns;
 use crate::dataset::{Dataset, Notes};
 use crate::graph::Graph;
+use crate::storage::{START_BYTES, format_of};
 use error::read_error;
 
 /// What is done with input that is not quite a plain graph.
@@ -79,7 +83,8 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
     }
     match Format::of(path)? {
         Format::Archive => formats::load_sparse_graph(path, options),
-        Format::Packed => {
+        // Of another format than a graph, it says so when it is opened.
+        Format::Ours => {
             let dataset = open_packed(path)?;
             options.check(path, &dataset.graph, &dataset.notes)?;
             Ok(dataset)
@@ -91,7 +96,7 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
 
 enum Format {
     Archive,
-    Packed,
+    Ours,
     Table,
     Unknown,
 }
@@ -100,12 +105,12 @@ impl Format {
     /// By its first bytes, whatever it is called; by its ending where these say nothing.
     fn of(path: &Path) -> Result<Self, LoadError> {
         let mut start = Vec::new();
-        let read = File::open(path).and_then(|file| file.take(8).read_to_end(&mut start));
+        let read = File::open(path).and_then(|file| file.take(START_BYTES as u64).read_to_end(&mut start));
         read.map_err(|source| read_error(path, source))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-        Ok(if start == formats::MAGIC || ends(&[".coldlink"]) {
-            Format::Packed
+        Ok(if format_of(&start).is_some() || ends(&[".coldlink"]) {
+            Format::Ours
         } else if start.starts_with(b"PK") || ends(&[".npz"]) {
             Format::Archive
         } else if tables::is_table(&name) {

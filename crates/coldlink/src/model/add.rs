@@ -2,23 +2,24 @@
 
 use std::collections::HashSet;
 
-use super::indexed::Cached;
+use super::cached::Cached;
 use super::{Memory, Model, Summary};
 use crate::dataset::NewNodes;
 use crate::graph::{Names, NodeId};
+use crate::hint::Hint;
 
 /// Why nodes could not join a model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddError {
     /// The model has a node of that name.
-    #[error("the model has a node `{name}` already")]
+    #[error("the model already has a node `{name}`")]
     Known {
         /// The name.
         name: String,
     },
     /// Two of the new nodes have one name.
-    #[error("two of the new nodes are called `{name}`")]
+    #[error("two new nodes are named `{name}`")]
     Repeated {
         /// The name.
         name: String,
@@ -30,7 +31,7 @@ pub enum AddError {
         row: usize,
     },
     /// Attributes of another graph.
-    #[error("the new nodes have {found} attribute columns where {expected} are expected")]
+    #[error("new nodes have {found} attribute columns, expected {expected}")]
     Width {
         /// Columns of the model.
         expected: usize,
@@ -38,7 +39,7 @@ pub enum AddError {
         found: usize,
     },
     /// More than can be numbered.
-    #[error("{nodes} nodes are more than 32 bits can count")]
+    #[error("{nodes} nodes are too many: a model holds up to {}", NodeId::MAX)]
     TooMany {
         /// All nodes together.
         nodes: usize,
@@ -47,15 +48,14 @@ pub enum AddError {
 
 impl AddError {
     /// What to do about it, where there is something.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
-            AddError::Known { .. } => "give the new node another name, or leave it out",
-            AddError::Repeated { .. } => "keep one of the two, or rename it",
-            AddError::NoName { .. } => "give every node a name; links are found under it",
-            AddError::Width { .. } => "make the new nodes' attributes as those of the graph were made",
+    pub fn hint(&self) -> Option<Hint> {
+        Some(Hint::new(match self {
+            AddError::Known { .. } => "give the new node another name | leave it out",
+            AddError::Repeated { .. } => "rename one of the two | leave it out",
+            AddError::NoName { .. } => "give every new node a name",
+            AddError::Width { .. } => "encode new nodes the way the graph's nodes were encoded",
             AddError::TooMany { .. } => return None,
-        };
-        Some(hint.into())
+        }))
     }
 }
 
@@ -73,7 +73,7 @@ impl Model {
             return Err(AddError::TooMany { nodes });
         }
         let names = followed_by(&self.names, &new.names)?;
-        let newcomers = self.meet(&new.attributes);
+        let newcomers = self.encode(&new.attributes);
         let memory = self.memory.as_ref().map(|memory| Memory {
             graph: memory.graph.with_unlinked(new.names.len()),
             words: memory.words.followed_by(&memory.words.of_new(&self.prepared(&new.attributes))),

@@ -40,7 +40,7 @@ impl Model {
     pub(super) fn dense_biases(&self) -> Vec<f32> {
         let Some(memory) = &self.memory else { return vec![0.0; self.embeddings.nodes()] };
         let bias = |node: usize| {
-            let weights = memory.weights.of(self.kind_with_new(node));
+            let weights = memory.weights.of(self.class_with_new(node));
             let of = |term: Term| weights.terms[term as usize];
             let popularity = f64::from((memory.graph.degree(node as NodeId) as f32).ln_1p());
             let unreached = (of(Term::Near) + of(Term::Far)) * f64::from(SMALL_CHANCE.ln());
@@ -52,14 +52,14 @@ impl Model {
     fn dense_weights(&self, node: usize) -> [f32; 2] {
         match &self.memory {
             Some(memory) => {
-                let terms = &memory.weights.of(self.kind_with_new(node)).terms;
+                let terms = &memory.weights.of(self.class_with_new(node)).terms;
                 [Term::Attributes, Term::Cross].map(|term| terms[term as usize] as f32)
             }
             None => [self.lambda()[1], self.lambda()[2]],
         }
     }
 
-    fn kind_with_new(&self, node: usize) -> PairClass {
+    fn class_with_new(&self, node: usize) -> PairClass {
         if self.embeddings.warm[node] { PairClass::ColdWarm } else { PairClass::ColdCold }
     }
 }

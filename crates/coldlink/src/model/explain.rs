@@ -2,71 +2,85 @@
 
 use std::collections::HashMap;
 
-use super::{Model, Newcomers};
+use super::similar::largest;
+use super::{EncodedNodes, Model};
 use crate::config::{Similarity, Term};
 use crate::dataset::End;
 use crate::graph::{Attributes, NodeId};
-use crate::index::best;
 use crate::kernel::Matrix;
 use crate::network::Features;
-use crate::score::{Embeddings, SMALL_CHANCE};
+use crate::score::{Embeddings, PairWeights, SMALL_CHANCE, Terms};
 
 /// Points at which the encoder's slope is looked at, between no attributes and all of them.
 const POINTS: usize = 64;
-/// Seen nodes that are named as similar.
+/// Known nodes that are named as similar.
 const NAMED: usize = 5;
 
 /// A score as a sum: of what each attribute of the new node adds, and of three parts that no single attribute stands for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Explanation {
+pub struct ScoreParts {
     /// The whole.
     pub score: f64,
     /// What attributes of the new node add, the largest amounts first, with their columns.
     pub attributes: Vec<(u32, f64)>,
-    /// What links of warm nodes that are like the new one add.
+    /// What links of similar warm nodes add.
     pub similar_nodes: f64,
-    /// What the other node's number of links adds.
+    /// What the other node's popularity adds.
     pub popularity: f64,
-    /// What is added to every pair of this kind, and what the encoder makes of no attributes.
-    pub rest: f64,
-    /// The warm nodes most like the new one, with the cosines of their attribute embeddings.
+    /// What is added to every pair of this class, and what the encoder makes of no attributes.
+    pub baseline: f64,
+    /// The warm nodes most similar to the new one, with the cosines of their attribute embeddings.
     pub most_similar: Vec<(NodeId, f32)>,
 }
 
+/// The terms of a pair with their weights.
+type Weighted<'a> = (Terms, &'a PairWeights);
+
 impl Model {
-    /// Takes the score of a new node with another apart. `attributes` are those that the newcomers were met with.
+    /// Takes the scores of a new node with others apart. `attributes` are those that were encoded.
     ///
     /// A linear encoder's part is divided exactly; of a deeper one, by integrated gradients of the inner product from no
     /// attributes to all of them, the embedding's length held fixed (Sundararajan et al., 2017).
-    pub fn explain(&self, attributes: &Attributes, new: &Newcomers, node: NodeId, other: End) -> Explanation {
-        let mut amounts = self.encoder_amounts(attributes, new, node, other);
-        let (mut similar_nodes, mut popularity) = (0.0, 0.0);
-        let score = if let Some((terms, weights)) = self.weighed_terms(new, node, other) {
-            let weight = |term: Term| weights.terms[term as usize];
-            let gain = |term: Term| weight(term) * f64::from(terms[term as usize] - SMALL_CHANCE.ln());
-            similar_nodes = gain(Term::Near) + gain(Term::Far);
-            popularity = weight(Term::Degree) * f64::from(terms[Term::Degree as usize]);
-            for (column, product) in self.shared_words(new, node, other) {
-                *amounts.entry(column).or_default() += weight(Term::Tfidf) * product;
-            }
-            weights.score(&terms) as f32
-        } else {
-            self.score_pairs(new, &[(End::New(node), other)])[0]
+    pub fn score_parts(
+        &self,
+        attributes: &Attributes,
+        new: &EncodedNodes,
+        node: NodeId,
+        others: &[End],
+    ) -> Vec<ScoreParts> {
+        let features = Features::new(&self.prepared(&attributes.select(&[node])), self.config.scaling);
+        let entries = features.row(0);
+        let (most_similar, terms) = self.walked_terms(new, node, others);
+        let mut terms = terms.map(Vec::into_iter);
+        let parts = |&other: &End| {
+            let mut amounts = self.encoder_amounts(&entries, new, other);
+            let (mut similar_nodes, mut popularity) = (0.0, 0.0);
+            let score = if let Some((terms, weights)) = terms.as_mut().and_then(Iterator::next) {
+                let weight = |term: Term| weights.terms[term as usize];
+                let gain = |term: Term| weight(term) * f64::from(terms[term as usize] - SMALL_CHANCE.ln());
+                similar_nodes = gain(Term::Near) + gain(Term::Far);
+                popularity = weight(Term::Degree) * f64::from(terms[Term::Degree as usize]);
+                for (column, product) in self.shared_words(new, node, other) {
+                    *amounts.entry(column).or_default() += weight(Term::Tfidf) * product;
+                }
+                weights.score(&terms) as f32
+            } else {
+                self.score_pairs(new, &[(End::New(node), other)])[0]
+            };
+            let score = f64::from(score);
+            let mut attributes: Vec<(u32, f64)> = amounts.into_iter().filter(|amount| amount.1 != 0.0).collect();
+            attributes.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+            let named: f64 = attributes.iter().map(|amount| amount.1).sum::<f64>() + similar_nodes + popularity;
+            let (baseline, most_similar) = (score - named, most_similar.clone());
+            ScoreParts { score, attributes, similar_nodes, popularity, baseline, most_similar }
         };
-        let score = f64::from(score);
-        let mut attributes: Vec<(u32, f64)> = amounts.into_iter().filter(|amount| amount.1 != 0.0).collect();
-        attributes.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
-        let named: f64 = attributes.iter().map(|amount| amount.1).sum::<f64>() + similar_nodes + popularity;
-        let most_similar = self.most_similar(new, node);
-        Explanation { score, attributes, similar_nodes, popularity, rest: score - named, most_similar }
+        others.iter().map(parts).collect()
     }
 
     /// What each attribute adds to w_a z_a·z_a + w_c z_a·z_s.
-    fn encoder_amounts(&self, attributes: &Attributes, new: &Newcomers, node: NodeId, other: End) -> HashMap<u32, f64> {
+    fn encoder_amounts(&self, entries: &[(u32, f32)], new: &EncodedNodes, other: End) -> HashMap<u32, f64> {
         let towards = self.direction(new, other);
-        let features = Features::new(&self.prepared(&attributes.select(&[node])), self.config.scaling);
-        let entries = entries(&features);
-        let (slope, length) = self.mean_slope(&entries, &towards);
+        let (slope, length) = self.mean_slope(entries, &towards);
         let weights = &self.encoder.layers[0].weights;
         let amount = |&(column, value): &(u32, f32)| {
             let row = weights.row(column as usize).iter().zip(&slope);
@@ -132,11 +146,11 @@ impl Model {
     }
 
     /// What the new node's z_a is multiplied with in the score, all weights included.
-    fn direction(&self, new: &Newcomers, other: End) -> Vec<f64> {
+    fn direction(&self, new: &EncodedNodes, other: End) -> Vec<f64> {
         let (embeddings, row) = self.side(new, other);
         let (of_attributes, of_cross) = match &self.memory {
             Some(memory) => {
-                let terms = memory.weights.of(self.kind_with(other)).terms;
+                let terms = memory.weights.of(self.class_with(other)).terms;
                 (terms[Term::Attributes as usize], terms[Term::Cross as usize])
             }
             None => (self.config.lambda[1], self.config.lambda[2]),
@@ -147,43 +161,38 @@ impl Model {
         both.map(|(&own, &cross)| of_attributes * f64::from(own) + of_cross * f64::from(cross)).collect()
     }
 
-    fn side<'a>(&'a self, new: &'a Newcomers, end: End) -> (&'a Embeddings, usize) {
+    fn side<'a>(&'a self, new: &'a EncodedNodes, end: End) -> (&'a Embeddings, usize) {
         match end {
-            End::Seen(node) => (&self.embeddings, node as usize),
+            End::Known(node) => (&self.embeddings, node as usize),
             End::New(node) => (&new.embeddings, node as usize),
         }
     }
 
-    /// The warm nodes whose attribute embeddings are most like a new node's.
-    fn most_similar(&self, new: &Newcomers, node: NodeId) -> Vec<(NodeId, f32)> {
-        if let Some(starts) = self.starts(new, node) {
-            return named(starts);
-        }
-        let own = new.embeddings.attributes.row(node as usize);
-        let length = |row: &[f32]| row.iter().map(|value| value * value).sum::<f32>().sqrt();
-        let cosine = |other: NodeId| {
-            let row = self.embeddings.attributes.row(other as usize);
-            let product: f32 = own.iter().zip(row).map(|(a, b)| a * b).sum();
-            product / (length(own) * length(row)).max(f32::MIN_POSITIVE)
+    /// The warm nodes most similar to a new one, and the terms of the new node with others with the weights of their pairs, where
+    /// the score has terms. The walk they share is walked once.
+    fn walked_terms(
+        &self,
+        new: &EncodedNodes,
+        node: NodeId,
+        others: &[End],
+    ) -> (Vec<(NodeId, f32)>, Option<Vec<Weighted<'_>>>) {
+        let own = self.number(End::New(node));
+        let (Some(scorer), Some(memory)) = (self.link_scorer(new), &self.memory) else {
+            let embedding = new.embeddings.attributes.row(node as usize);
+            return (self.most_similar(embedding, NAMED, None), None);
         };
-        let warm = (0..self.summary.nodes as NodeId).filter(|&node| self.embeddings.warm[node as usize]);
-        named(warm.map(|node| (node, cosine(node))))
-    }
-}
-
-/// The most similar of some nodes with their cosines.
-fn named(nodes: impl IntoIterator<Item = (NodeId, f32)>) -> Vec<(NodeId, f32)> {
-    best(nodes.into_iter(), NAMED).into_iter().map(|hit| (hit.node, hit.score)).collect()
-}
-
-/// The entries of features that have one row.
-fn entries(features: &Features) -> Vec<(u32, f32)> {
-    match features {
-        Features::Sparse(rows) => rows.row(0).iter().map(|entry| (entry.index, entry.weight)).collect(),
-        Features::Dense(matrix) => {
-            let all = matrix.row(0).iter().enumerate().map(|(column, &value)| (column as u32, value));
-            all.filter(|entry| entry.1 != 0.0).collect()
-        }
+        let evidence = &scorer.evidence;
+        let starts = evidence.starts(own, None);
+        let source = if evidence.has_attributes(own) {
+            evidence.source_from(own, evidence.walk_from_starts(starts.clone()))
+        } else {
+            evidence.source(own)
+        };
+        let targets: Vec<NodeId> = others.iter().map(|&other| self.number(other)).collect();
+        let mut terms = vec![Terms::default(); targets.len()];
+        evidence.terms_of(&source, &targets, &mut terms);
+        let weights = others.iter().map(|&other| memory.weights.of(self.class_with(other)));
+        (largest(starts.into_iter(), NAMED), Some(terms.into_iter().zip(weights).collect()))
     }
 }
 

@@ -9,12 +9,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{Model, Newcomers, Wish};
+use super::{EncodedNodes, Model, Plan};
 use crate::config::Term;
 use crate::graph::NodeId;
+use crate::hint::Hint;
 use crate::index::{AboutIndex, Effort, Hit, Hnsw, LinkIndex};
 use crate::kernel::{Chunk, Kernel, Matrix, Real, Simd, normalise};
-use crate::score::{Embeddings, STARTS, WarmNodes};
+use crate::score::{Embeddings, STARTS};
 use crate::split::PairClass;
 use crate::storage::{FileError, FileProblem};
 
@@ -35,16 +36,37 @@ const COMPARED: usize = 10;
 
 /// Why an index that lies beside a model is not used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum IndexProblem {
     /// It cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
     /// It was made from another model, or the model was trained again.
-    #[error("the index `{0}` was made from another model")]
+    #[error("the index `{0}` was built from another model")]
     Stale(std::path::PathBuf),
 }
 
+/// Nodes from which on an index is worth its file: below, scoring every node takes few milliseconds.
+const WORTH_AN_INDEX: usize = 50_000;
+
+impl IndexProblem {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<Hint> {
+        Some(Hint::new("build the index again with {coldlink index}"))
+    }
+}
+
 impl Model {
+    /// Whether links should be found through an index.
+    pub fn is_worth_an_index(&self) -> bool {
+        self.summary.nodes >= WORTH_AN_INDEX
+    }
+
+    /// Whether an index should be made when the model is saved there: it is worth one, or it takes the place of a model with one.
+    pub fn needs_index_at(&self, path: &Path) -> bool {
+        self.is_worth_an_index() || LinkIndex::path_of(path).exists()
+    }
+
     /// Opens a model, and the index beside it where there is one. A model whose index cannot be used finds the same links and better,
     /// only slower; why it cannot is handed back.
     pub fn open_indexed(path: &Path) -> Result<(Self, Option<IndexProblem>), FileError> {
@@ -99,12 +121,12 @@ impl Model {
     fn measured(&self, index: LinkIndex) -> LinkIndex {
         let nodes = self.sample();
         let held = self.as_if_new(&nodes);
-        let wish = Wish::best(COMPARED);
-        let exact: Vec<Vec<Hit>> = self.links_of_held(&held, &nodes, wish, None);
+        let plan = Plan::best(COMPARED);
+        let exact: Vec<Vec<Hit>> = self.links_of_held(&held, &nodes, plan, None);
         let mut index = index;
         for effort in EFFORTS {
             index.about.effort = effort;
-            let found = self.links_of_held(&held, &nodes, wish, Some(&index));
+            let found = self.links_of_held(&held, &nodes, plan, Some(&index));
             let pairs = found.iter().zip(&exact).flat_map(|(found, exact)| {
                 let same =
                     |hit: &Hit| found.iter().find(|found| found.node == hit.node).map(|found| (found.score, hit.score));
@@ -134,12 +156,12 @@ impl Model {
     }
 
     /// Nodes of the graph as they would be met without their links.
-    fn as_if_new(&self, nodes: &[NodeId]) -> Newcomers {
+    fn as_if_new(&self, nodes: &[NodeId]) -> EncodedNodes {
         let from = &self.embeddings.attributes;
         let attributes =
             Matrix::from_fn(nodes.len(), from.columns(), |row, column| from.row(nodes[row] as usize)[column]);
         let words = self.memory.as_ref().map(|memory| memory.words.select(nodes));
-        Newcomers {
+        EncodedNodes {
             embeddings: Embeddings { structure: attributes.clone(), warm: vec![false; nodes.len()], attributes },
             words,
             types: self.types.as_ref().map(|kinds| Arc::new(kinds.types.select(nodes))),
@@ -182,33 +204,6 @@ impl Model {
     fn popularities(&self) -> Vec<f32> {
         let Some(memory) = &self.memory else { return vec![0.0; self.embeddings.nodes()] };
         (0..self.embeddings.nodes() as NodeId).map(|node| (memory.graph.degree(node) as f32).ln_1p()).collect()
-    }
-
-    /// What many questions need, made at the first.
-    pub(super) fn derived(&self) -> &Derived {
-        self.cached.0.get_or_init(|| {
-            let empty = crate::graph::Graph::from_links(self.embeddings.nodes(), []);
-            let graph = self.memory.as_ref().map_or(&empty, |memory| &memory.graph);
-            Box::new(Derived { warm: WarmNodes::of(graph, &self.embeddings), biases: self.dense_biases() })
-        })
-    }
-}
-
-/// What follows from a model and is made when it is first needed.
-#[derive(Clone, Debug)]
-pub(super) struct Derived {
-    pub warm: WarmNodes,
-    /// What is added to any pair of a new node with each node.
-    pub biases: Vec<f32>,
-}
-
-/// Says nothing about a model that the model does not say.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Cached(pub std::sync::OnceLock<Box<Derived>>);
-
-impl PartialEq for Cached {
-    fn eq(&self, _: &Self) -> bool {
-        true
     }
 }
 

@@ -3,52 +3,55 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
+use serde::Deserialize;
 
-use super::{Model, Newcomers};
+use super::{EncodedNodes, Model};
 use crate::dataset::End;
 use crate::graph::NodeId;
 use crate::index::{ExactIndex, Hit, best};
 use crate::kernel::Matrix;
 use crate::score::{EmbeddingScorer, LinkScorer, Scorer};
 
-/// Which nodes are looked through for links of a new one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Where targets are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Among {
-    /// Those of the graph.
+    /// Among known nodes.
     #[default]
-    Seen,
-    /// The other new ones.
+    Known,
+    /// Among the other new nodes.
     New,
-    /// All of them.
+    /// Among all of them.
     Both,
 }
 
 /// Which links are looked for, and how they are ranked.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wish<'a> {
+pub struct Plan<'a> {
     /// How many links of each new node.
     pub count: usize,
     /// Where they are looked for.
     pub among: Among,
     /// Nodes that are passed over, in rising order; new ones are numbered after those of the graph.
     pub excluded: &'a [NodeId],
-    /// The kind of node that is wished; without it, kinds that are linked with the new node's. Without effect where all nodes are of
-    /// one kind.
-    pub kind: Option<usize>,
+    /// The node type that is wanted; without it, types that are linked with the new node's. Without effect where all nodes are of
+    /// one type.
+    pub node_type: Option<usize>,
     /// From 1, as scored, down to 0, where a node's many links are no argument for it. Without effect on a score by λ.
     pub popularity: f32,
 }
 
-impl Wish<'_> {
+impl Plan<'_> {
     /// The best nodes of the graph, as scored.
     pub fn best(count: usize) -> Self {
-        Wish { count, among: Among::Seen, excluded: &[], kind: None, popularity: 1.0 }
+        Plan { count, among: Among::Known, excluded: &[], node_type: None, popularity: 1.0 }
     }
 
     /// The nodes that are looked through, where there are so many.
     fn candidates(&self, warm: usize, new: usize) -> Vec<NodeId> {
         let range = match self.among {
-            Among::Seen => 0..warm,
+            Among::Known => 0..warm,
             Among::New => warm..warm + new,
             Among::Both => 0..warm + new,
         };
@@ -59,22 +62,22 @@ impl Wish<'_> {
 
 impl Model {
     /// The scores of pairs of which each end is a new node or one of the graph.
-    pub fn score_pairs(&self, new: &Newcomers, pairs: &[(End, End)]) -> Vec<f32> {
+    pub fn score_pairs(&self, new: &EncodedNodes, pairs: &[(End, End)]) -> Vec<f32> {
         let Some(scorer) = self.link_scorer(new) else { return self.score_by_lambda(new, pairs) };
         scorer.scores(&pairs.iter().map(|&(a, b)| (self.number(a), self.number(b))).collect::<Vec<_>>())
     }
 
-    /// The likeliest links of some of the new nodes, best first by what is wished; their scores are those of the model. New nodes
+    /// The likeliest links of some of the new nodes, best first by what is wanted; their scores are those of the model. New nodes
     /// that are found are numbered after those of the graph. Nodes of the graph are found through the index, where there is one.
-    pub fn best_links(&self, new: &Newcomers, rows: Range<usize>, wish: Wish<'_>) -> Vec<Vec<Hit>> {
+    pub fn best_links(&self, new: &EncodedNodes, rows: Range<usize>, plan: Plan<'_>) -> Vec<Vec<Hit>> {
         let scorer = self.link_scorer(new);
         match &self.index {
-            Some(index) if wish.among == Among::Seen => {
-                let exact = |row: usize| self.best_of_all(scorer.as_ref(), new, row..row + 1, wish).remove(0);
-                let find = |row| self.retrieve(index, scorer.as_ref(), new, row, wish).unwrap_or_else(|| exact(row));
+            Some(index) if plan.among == Among::Known => {
+                let exact = |row: usize| self.best_of_all(scorer.as_ref(), new, row..row + 1, plan).remove(0);
+                let find = |row| self.retrieve(index, scorer.as_ref(), new, row, plan).unwrap_or_else(|| exact(row));
                 rows.into_par_iter().map(find).collect()
             }
-            _ => self.best_of_all(scorer.as_ref(), new, rows, wish),
+            _ => self.best_of_all(scorer.as_ref(), new, rows, plan),
         }
     }
 
@@ -82,33 +85,33 @@ impl Model {
     pub(super) fn best_of_all(
         &self,
         scorer: Option<&LinkScorer<'_>>,
-        new: &Newcomers,
+        new: &EncodedNodes,
         rows: Range<usize>,
-        wish: Wish<'_>,
+        plan: Plan<'_>,
     ) -> Vec<Vec<Hit>> {
-        let candidates = wish.candidates(self.summary.nodes, new.embeddings.nodes());
+        let candidates = plan.candidates(self.summary.nodes, new.embeddings.nodes());
         if let Some(scorer) = scorer {
-            let penalty = |node: NodeId| scorer.evidence.popularity(node) * (1.0 - wish.popularity);
-            let wished = |row: usize, node: NodeId| self.is_wished(new, row, wish, node);
-            return self.best_of(scorer, rows, &candidates, wish.count, penalty, wished);
+            let penalty = |node: NodeId| scorer.evidence.popularity(node) * (1.0 - plan.popularity);
+            let wanted = |row: usize, node: NodeId| self.is_candidate(new, row, plan, node);
+            return self.best_of(scorer, rows, &candidates, plan.count, penalty, wanted);
         }
-        if wish.among == Among::Seen && wish.excluded.is_empty() && self.types.is_none() {
-            return self.best_by_dense(new, rows, wish.count);
+        if plan.among == Among::Known && plan.excluded.is_empty() && self.types.is_none() {
+            return self.best_by_dense(new, rows, plan.count);
         }
         let all = self.embeddings.followed_by(&new.embeddings);
         let scorer = EmbeddingScorer { embeddings: &all, lambda: self.lambda() };
-        let wished = |row: usize, node: NodeId| self.is_wished(new, row, wish, node);
-        self.best_of(&scorer, rows, &candidates, wish.count, |_| 0.0, wished)
+        let wanted = |row: usize, node: NodeId| self.is_candidate(new, row, plan, node);
+        self.best_of(&scorer, rows, &candidates, plan.count, |_| 0.0, wanted)
     }
 
     /// The best nodes of the graph by the dense part of the score alone.
-    pub fn best_by_dense(&self, new: &Newcomers, rows: Range<usize>, count: usize) -> Vec<Vec<Hit>> {
+    pub fn best_by_dense(&self, new: &EncodedNodes, rows: Range<usize>, count: usize) -> Vec<Vec<Hit>> {
         let queries = &new.embeddings.attributes;
         let part = Matrix::from_fn(rows.len(), queries.columns(), |row, column| queries.row(rows.start + row)[column]);
         ExactIndex::new(self.search_vectors()).search(&self.query_vectors(&part), count)
     }
 
-    /// The best candidates for each new node of `rows` that are wished for it by their scores less a penalty, never the node
+    /// The best candidates for each new node of `rows` that are wanted for it by their scores less a penalty, never the node
     /// itself.
     fn best_of(
         &self,
@@ -117,13 +120,13 @@ impl Model {
         candidates: &[NodeId],
         count: usize,
         penalty: impl Fn(NodeId) -> f32 + Sync,
-        wished: impl Fn(usize, NodeId) -> bool + Sync,
+        wanted: impl Fn(usize, NodeId) -> bool + Sync,
     ) -> Vec<Vec<Hit>> {
         let find = |scores: &mut Vec<f32>, row: usize| {
             let own = (self.summary.nodes + row) as NodeId;
             scorer.scores_against(own, candidates, scores);
             let places =
-                (0..candidates.len()).filter(|&place| candidates[place] != own && wished(row, candidates[place]));
+                (0..candidates.len()).filter(|&place| candidates[place] != own && wanted(row, candidates[place]));
             let ranked = places.map(|place| (place as NodeId, scores[place] - penalty(candidates[place])));
             let hit = |hit: Hit| Hit { node: candidates[hit.node as usize], score: scores[hit.node as usize] };
             best(ranked, count).into_iter().map(hit).collect()

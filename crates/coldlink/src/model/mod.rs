@@ -1,14 +1,18 @@
 //! A trained model as it is served: it encodes new nodes, finds and scores their links, says why, and is kept in one file.
 
 mod add;
+mod answer;
+mod cached;
 mod dense;
 mod explain;
 mod file;
 mod indexed;
 mod links;
 mod new_nodes;
+mod query;
 mod retrieve;
 mod scorer;
+mod similar;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -17,14 +21,16 @@ mod types;
 use std::sync::Arc;
 
 pub use add::AddError;
-pub use explain::Explanation;
+pub use answer::{Explanation, Link, Reason, SimilarNode};
+pub use explain::ScoreParts;
 pub use indexed::IndexProblem;
-pub use links::{Among, Wish};
-pub use new_nodes::Newcomers;
+pub use links::{Among, Plan};
+pub use new_nodes::EncodedNodes;
+pub use query::{Asked, BASE_RATES, NAMED_ATTRIBUTES, POPULARITIES, Query, QueryError, Resolved, checked_popularity};
 pub use summary::Summary;
 pub use types::{FilterError, LinkedTypes};
 
-use indexed::Cached;
+use cached::Cached;
 
 use crate::columns::{Preparation, Schema};
 use crate::config::Config;
@@ -102,10 +108,9 @@ impl Model {
         self.preparation.as_ref().map_or(self.summary.attributes, Preparation::loaded_width)
     }
 
-    /// What the attributes are called that explanations name; nothing where that is not known.
-    pub fn attribute_names(&self) -> Vec<String> {
-        let loaded = self.schema.as_ref().map(Schema::attribute_names).unwrap_or_default();
-        self.preparation.as_ref().map(|preparation| preparation.names(&loaded)).unwrap_or(loaded)
+    /// Whether scores give probabilities: they do where their weights are fitted.
+    pub fn gives_probabilities(&self) -> bool {
+        self.memory.is_some()
     }
 
     /// The probability of a link, given its score and the share of linked pairs among all; `None` where the score is none of

@@ -11,7 +11,7 @@ use crate::score::{Embeddings, TfIdfRows, embed_attributes};
 
 /// New nodes as a model sees them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Newcomers {
+pub struct EncodedNodes {
     /// Their embeddings; none is warm.
     pub embeddings: Embeddings,
     pub(super) words: Option<TfIdfRows>,
@@ -40,12 +40,16 @@ impl Model {
     }
 
     /// New nodes in the form that scores are computed from.
-    pub fn meet(&self, attributes: &Attributes) -> Newcomers {
+    pub fn encode(&self, attributes: &Attributes) -> EncodedNodes {
         let attributes = &*self.prepared(attributes);
         let embedded = self.embed_prepared(attributes);
         let warm = vec![false; embedded.rows()];
         let words = self.memory.as_ref().map(|memory| memory.words.of_new(attributes));
         let types = attributes.types().cloned();
-        Newcomers { embeddings: Embeddings { structure: embedded.clone(), warm, attributes: embedded }, words, types }
+        EncodedNodes {
+            embeddings: Embeddings { structure: embedded.clone(), warm, attributes: embedded },
+            words,
+            types,
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Among, Model, Newcomers, Wish};
+use super::{Among, EncodedNodes, Model, Plan};
 use crate::config::Term;
 use crate::dataset::End;
 use crate::graph::NodeId;
@@ -16,19 +16,19 @@ use crate::score::{LinkScorer, SMALL_CHANCE, Source};
 
 /// Other nodes' words that are looked at, rare ones first.
 const MOST_WORDS: usize = 200_000;
-/// Where more links are wished than an index was measured for, it looks for so many times as many nodes.
+/// Where more links are wanted than an index was measured for, it looks for so many times as many nodes.
 const PER_LINK: usize = 8;
 /// Where candidates would be more than one in so many nodes, or so many are left out that few remain, all nodes are scored.
 const WORTH_IT: usize = 4;
 
-/// One new node, and what is wished for it.
+/// One new node, and what is wanted for it.
 struct Question<'a> {
     model: &'a Model,
     index: &'a LinkIndex,
     scorer: &'a LinkScorer<'a>,
-    new: &'a Newcomers,
+    new: &'a EncodedNodes,
     row: usize,
-    wish: Wish<'a>,
+    plan: Plan<'a>,
     /// The node of the graph that is asked about as if it were new.
     held: Option<NodeId>,
 }
@@ -39,45 +39,51 @@ impl Model {
         &self,
         index: &LinkIndex,
         scorer: Option<&LinkScorer<'_>>,
-        new: &Newcomers,
+        new: &EncodedNodes,
         row: usize,
-        wish: Wish<'_>,
+        plan: Plan<'_>,
     ) -> Option<Vec<Hit>> {
         match scorer {
-            Some(scorer) => Question { model: self, index, scorer, new, row, wish, held: None }.answer(),
-            None => self.retrieve_by_lambda(index, new, row, wish),
+            Some(scorer) => Question { model: self, index, scorer, new, row, plan, held: None }.answer(),
+            None => self.retrieve_by_lambda(index, new, row, plan),
         }
     }
 
     /// Where the dense part is the whole score.
-    fn retrieve_by_lambda(&self, index: &LinkIndex, new: &Newcomers, row: usize, wish: Wish<'_>) -> Option<Vec<Hit>> {
+    fn retrieve_by_lambda(
+        &self,
+        index: &LinkIndex,
+        new: &EncodedNodes,
+        row: usize,
+        plan: Plan<'_>,
+    ) -> Option<Vec<Hit>> {
         let nodes = self.embeddings.nodes();
-        let wanted = breadth(index.about.effort.dense, wish.count, nodes)?;
+        let wanted = breadth(index.about.effort.dense, plan.count, nodes)?;
         let found = index.dense.nearest(new.embeddings.attributes.row(row), 0.0, wanted);
         let found: Vec<NodeId> = found.into_iter().map(|found| found.0).chain(later(index, nodes)).collect();
-        let allowed = |node: NodeId| allowed(wish, node) && self.is_wished(new, row, wish, node);
+        let allowed = |node: NodeId| allowed(plan, node) && self.is_candidate(new, row, plan, node);
         let left: Vec<NodeId> = found.iter().copied().filter(|node| allowed(*node)).collect();
-        enough(&left, &found, wish.count)?;
-        let pairs: Vec<(End, End)> = left.iter().map(|&node| (End::New(row as NodeId), End::Seen(node))).collect();
+        enough(&left, &found, plan.count)?;
+        let pairs: Vec<(End, End)> = left.iter().map(|&node| (End::New(row as NodeId), End::Known(node))).collect();
         let scores = self.score_pairs(new, &pairs);
-        Some(best(left.into_iter().zip(scores), wish.count))
+        Some(best(left.into_iter().zip(scores), plan.count))
     }
 
     /// The best links of nodes of the graph held as if they were new, through an index or by scoring every node.
     pub(super) fn links_of_held(
         &self,
-        held: &Newcomers,
+        held: &EncodedNodes,
         nodes: &[NodeId],
-        wish: Wish<'_>,
+        plan: Plan<'_>,
         index: Option<&LinkIndex>,
     ) -> Vec<Vec<Hit>> {
         let scorer = self.link_scorer_through(held, index);
         let without = |row: usize, mut hits: Vec<Hit>| {
             hits.retain(|hit| hit.node != nodes[row]);
-            hits.truncate(wish.count);
+            hits.truncate(plan.count);
             hits
         };
-        let wider = Wish { count: wish.count + 1, ..wish };
+        let wider = Plan { count: plan.count + 1, ..plan };
         let all: Vec<NodeId> = (0..self.embeddings.nodes() as NodeId).collect();
         let rows = 0..nodes.len();
         let Some(scorer) = &scorer else {
@@ -95,7 +101,7 @@ impl Model {
             let hits = match index {
                 Some(index) => {
                     let held_node = Some(nodes[row]);
-                    Question { model: self, index, scorer, new: held, row, wish: wider, held: held_node }.answer()
+                    Question { model: self, index, scorer, new: held, row, plan: wider, held: held_node }.answer()
                 }
                 None => None,
             };
@@ -104,7 +110,7 @@ impl Model {
                 let near = scorer.evidence.walk_from_starts(scorer.evidence.starts(own, Some(nodes[row])));
                 let scores = scorer.scores_of(&scorer.evidence.source_from(own, near), &all);
                 let scored = all.iter().copied().zip(scores);
-                best(scored.filter(|&(node, _)| self.is_wished(held, row, wider, node)), wider.count)
+                best(scored.filter(|&(node, _)| self.is_candidate(held, row, wider, node)), wider.count)
             });
             without(row, hits)
         };
@@ -119,7 +125,7 @@ impl Question<'_> {
         if !evidence.has_attributes(own) {
             return None;
         }
-        let count = self.wish.count;
+        let count = self.plan.count;
         let (dense, sparse) = (breadth(effort.dense, count, nodes)?, breadth(effort.sparse, count, nodes)?);
         let vector = self.new.embeddings.attributes.row(self.row);
         let starts = if self.index.similar.is_some() { evidence.starts(own, self.held) } else { Vec::new() };
@@ -127,7 +133,7 @@ impl Question<'_> {
 
         let mut met = Marks::new(nodes);
         let mut found: Vec<NodeId> = Vec::with_capacity(dense + sparse);
-        let by_dense = self.index.dense.nearest(vector, self.wish.popularity - 1.0, dense);
+        let by_dense = self.index.dense.nearest(vector, self.plan.popularity - 1.0, dense);
         found.extend(by_dense.into_iter().map(|found| found.0).chain(later(self.index, nodes)));
         found.retain(|&node| met.insert(node));
         let of_dense: Vec<NodeId> = found.iter().copied().filter(|node| self.allows(*node)).collect();
@@ -138,7 +144,7 @@ impl Question<'_> {
 
         let source: Source<'_> = evidence.source_from(own, near);
         let scores = self.scorer.scores_of(&source, &candidates);
-        let penalty = |node: NodeId| evidence.popularity(node) * (1.0 - self.wish.popularity);
+        let penalty = |node: NodeId| evidence.popularity(node) * (1.0 - self.plan.popularity);
         let ranked = candidates.iter().zip(&scores).enumerate();
         let ranked = ranked.map(|(place, (&node, score))| (place as NodeId, score - penalty(node)));
         let hit = |hit: Hit| Hit { node: candidates[hit.node as usize], score: scores[hit.node as usize] };
@@ -146,7 +152,7 @@ impl Question<'_> {
     }
 
     fn allows(&self, node: NodeId) -> bool {
-        allowed(self.wish, node) && self.model.is_wished(self.new, self.row, self.wish, node)
+        allowed(self.plan, node) && self.model.is_candidate(self.new, self.row, self.plan, node)
     }
 
     /// The best nodes by what words and walks add to their scores, of those that share words with the new node or are reached by
@@ -172,7 +178,7 @@ impl Question<'_> {
         let rank = |node: NodeId| {
             let (near, place) = (near[node as usize], node as usize);
             let walk = if near > 0.0 { of(Term::Near) * (near / SMALL_CHANCE).ln_1p() } else { 0.0 };
-            let penalty = match self.wish.popularity {
+            let penalty = match self.plan.popularity {
                 1.0 => 0.0,
                 popularity => (1.0 - popularity) * self.scorer.evidence.popularity(node),
             };
@@ -196,15 +202,15 @@ fn later(index: &LinkIndex, nodes: usize) -> impl Iterator<Item = NodeId> {
     index.about.nodes as NodeId..nodes as NodeId
 }
 
-/// How many nodes to look for where `count` links are wished; none where it is not worth it.
+/// How many nodes to look for where `count` links are wanted; none where it is not worth it.
 fn breadth(measured: usize, count: usize, nodes: usize) -> Option<usize> {
     let breadth = measured.max(count.checked_mul(PER_LINK)?);
     (breadth < nodes / WORTH_IT).then_some(breadth)
 }
 
-fn allowed(wish: Wish<'_>, node: NodeId) -> bool {
-    debug_assert!(wish.among == Among::Seen);
-    wish.excluded.binary_search(&node).is_err()
+fn allowed(plan: Plan<'_>, node: NodeId) -> bool {
+    debug_assert!(plan.among == Among::Known);
+    plan.excluded.binary_search(&node).is_err()
 }
 
 /// Whether enough nodes are left of those that were found.

@@ -2,23 +2,23 @@
 
 use std::borrow::Cow;
 
-use super::{Model, Newcomers};
+use super::{EncodedNodes, Model};
 use crate::dataset::End;
 use crate::graph::NodeId;
 use crate::index::LinkIndex;
 use crate::kernel::{Entry, Matrix};
-use crate::score::{EmbeddingScorer, Embeddings, Evidence, LinkScorer, PairWeights, Scorer, Side, Terms};
+use crate::score::{EmbeddingScorer, Embeddings, Evidence, LinkScorer, Scorer, Side};
 use crate::split::PairClass;
 
 impl Model {
-    pub(super) fn link_scorer<'a>(&'a self, new: &'a Newcomers) -> Option<LinkScorer<'a>> {
+    pub(super) fn link_scorer<'a>(&'a self, new: &'a EncodedNodes) -> Option<LinkScorer<'a>> {
         self.link_scorer_through(new, self.index.as_deref())
     }
 
     /// What scores pairs of new nodes. All that is said of a pair with one index is said from the same walk.
     pub(super) fn link_scorer_through<'a>(
         &'a self,
-        new: &'a Newcomers,
+        new: &'a EncodedNodes,
         index: Option<&'a LinkIndex>,
     ) -> Option<LinkScorer<'a>> {
         let (memory, words) = (self.memory.as_ref()?, new.words.as_ref()?);
@@ -29,31 +29,19 @@ impl Model {
         Some(LinkScorer { evidence, weights: &memory.weights, popularity: 1.0 })
     }
 
-    /// The terms of a new node with another, and the weights of their kind; none where the score has no terms.
-    pub(super) fn weighed_terms(&self, new: &Newcomers, node: NodeId, other: End) -> Option<(Terms, &PairWeights)> {
-        let (evidence, weights) = (self.link_scorer(new)?.evidence, &self.memory.as_ref()?.weights);
-        let pair = (self.number(End::New(node)), self.number(other));
-        Some((evidence.terms(&[pair])[0], weights.of(self.kind_with(other))))
-    }
-
-    /// Where a new node's walk starts: see [`Evidence::starts`]; none where the model keeps no score of terms.
-    pub(super) fn starts(&self, new: &Newcomers, node: NodeId) -> Option<Vec<(NodeId, f32)>> {
-        Some(self.link_scorer(new)?.evidence.starts(self.number(End::New(node)), None))
-    }
-
-    /// The kind of a pair of a new node and another.
-    pub(super) fn kind_with(&self, other: End) -> PairClass {
+    /// The class of a pair of a new node and another.
+    pub(super) fn class_with(&self, other: End) -> PairClass {
         match other {
-            End::Seen(node) if self.embeddings.warm[node as usize] => PairClass::ColdWarm,
+            End::Known(node) if self.embeddings.warm[node as usize] => PairClass::ColdWarm,
             _ => PairClass::ColdCold,
         }
     }
 
     /// The products of the tf-idf weights that a new node shares with another, by their columns.
-    pub(super) fn shared_words(&self, new: &Newcomers, node: NodeId, other: End) -> Vec<(u32, f64)> {
+    pub(super) fn shared_words(&self, new: &EncodedNodes, node: NodeId, other: End) -> Vec<(u32, f64)> {
         let (Some(memory), Some(words)) = (&self.memory, &new.words) else { return Vec::new() };
         let other = match other {
-            End::Seen(node) => memory.words.row(node as usize),
+            End::Known(node) => memory.words.row(node as usize),
             End::New(node) => words.row(node as usize),
         };
         let shared = |entry: &Entry<f32>| {
@@ -66,12 +54,12 @@ impl Model {
     /// The number of a node where new ones come after those of the graph.
     pub(super) fn number(&self, end: End) -> NodeId {
         match end {
-            End::Seen(node) => node,
+            End::Known(node) => node,
             End::New(node) => self.summary.nodes as NodeId + node,
         }
     }
 
-    pub(super) fn score_by_lambda(&self, new: &Newcomers, pairs: &[(End, End)]) -> Vec<f32> {
+    pub(super) fn score_by_lambda(&self, new: &EncodedNodes, pairs: &[(End, End)]) -> Vec<f32> {
         let width = self.config.width;
         let mut ends = Embeddings {
             attributes: Matrix::zeros(2 * pairs.len(), width),
@@ -80,7 +68,7 @@ impl Model {
         };
         for (row, end) in pairs.iter().flat_map(|&(source, target)| [source, target]).enumerate() {
             let (from, node) = match end {
-                End::Seen(node) => (&self.embeddings, node as usize),
+                End::Known(node) => (&self.embeddings, node as usize),
                 End::New(node) => (&new.embeddings, node as usize),
             };
             ends.attributes.row_mut(row).copy_from_slice(from.attributes.row(node));

@@ -1,10 +1,11 @@
 //! A model as a whole: its file, its links, its growth.
 
 use super::*;
-use crate::columns::Mismatches;
+use crate::columns::{Mismatches, Values};
 use crate::dataset::{Dataset, End, NewNodes, Notes};
 use crate::graph::{Attributes, NodeId};
-use crate::index::Hit;
+use crate::index::{Hit, Hnsw};
+use crate::load::{LoadOptions, load_json_lines, new_from_json_lines};
 use crate::pipeline::{Settings, Training};
 use crate::score::PairWeights;
 use crate::split::TrainView;
@@ -66,21 +67,66 @@ fn a_model_with_fitted_terms_is_read_as_it_was_written() {
     let read = Model::open(&path).unwrap();
     assert_eq!(read.memory, model.memory);
     let new = Attributes::from_rows(12, &[vec![(1, 1.0)], vec![]]).unwrap();
-    let wish = Wish::best(7);
-    assert_eq!(read.best_links(&read.meet(&new), 0..2, wish), model.best_links(&model.meet(&new), 0..2, wish));
+    let plan = Plan::best(7);
+    assert_eq!(read.best_links(&read.encode(&new), 0..2, plan), model.best_links(&model.encode(&new), 0..2, plan));
+}
+
+#[test]
+fn the_same_model_has_the_same_fingerprint_and_another_has_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let saved = |name: &str, model: &Model| {
+        model.save(&folder.path().join(name)).unwrap();
+        Model::open(&folder.path().join(name)).unwrap()
+    };
+    let model = with_memory(trained(&["width=20"], 3));
+    let (first, copy) = (saved("first", &model), saved("copy", &model));
+    assert!(first.fingerprint().is_some_and(|digits| digits.len() == 16));
+    assert_eq!(first.fingerprint(), copy.fingerprint());
+    assert_ne!(first.fingerprint(), saved("other", &with_memory(trained(&["width=20"], 4))).fingerprint());
+    let attributes = Attributes::from_rows(12, &[vec![(1, 1.0)]]).unwrap();
+    let new = NewNodes { names: Names::from_texts(["new"]), attributes, mismatches: Mismatches::default() };
+    assert_eq!(first.add(&new).unwrap().fingerprint(), None, "it is in no file yet");
+}
+
+#[test]
+fn similar_nodes_are_warm_ones_by_their_cosines_without_the_node_itself() {
+    let mut model = with_memory(trained(&["width=20"], 3));
+    model.embeddings.warm[4] = false;
+    let similar = model.similar_nodes(7, 60);
+    assert!(similar.is_sorted_by(|a, b| a.cosine >= b.cosine));
+    assert_eq!(similar.len(), model.embeddings.warm.iter().filter(|warm| **warm).count() - 1);
+    assert!(similar.iter().all(|other| other.name != "n7" && other.name != "n4"));
+    assert!(similar[0].name == "n42" && similar[0].cosine > 0.9999, "nodes 35 apart have the same attributes");
+}
+
+#[test]
+fn similar_nodes_are_found_through_the_index_where_there_is_one() {
+    let mut model = with_memory(trained(&["width=20"], 3));
+    let names = |model: &Model| model.similar_nodes(7, 5).into_iter().map(|other| other.name).collect::<Vec<_>>();
+    let exact = names(&model);
+    let mut index = model.build_index();
+    model.set_index(index.clone());
+    assert_eq!(names(&model), exact);
+    // An index that holds three nodes shows that no others are looked at.
+    let zeros = [0.0; 60];
+    index.similar = Some(Hnsw::build(&model.embeddings.attributes, &zeros, &zeros, vec![1, 2, 3]));
+    model.set_index(index);
+    let mut found = names(&model);
+    found.sort_unstable();
+    assert_eq!(found, ["n1", "n2", "n3"]);
 }
 
 #[test]
 fn less_popularity_changes_the_order_and_not_the_scores() {
     let model = with_memory(trained(&["width=20"], 3));
     let new = Attributes::from_rows(12, &[vec![(1, 1.0), (8, 0.5)]]).unwrap();
-    let newcomers = model.meet(&new);
-    let found = |popularity| model.best_links(&newcomers, 0..1, Wish { popularity, ..Wish::best(60) }).remove(0);
+    let newcomers = model.encode(&new);
+    let found = |popularity| model.best_links(&newcomers, 0..1, Plan { popularity, ..Plan::best(60) }).remove(0);
     let (mut usual, mut quiet) = (found(1.0), found(0.0));
     assert!(usual.is_sorted_by(|a, b| a.score >= b.score));
     let place = |hits: &[Hit], node: NodeId| hits.iter().position(|hit| hit.node == node);
     assert!(place(&quiet, 0) > place(&usual, 0), "a hub falls");
-    let pairs: Vec<_> = usual.iter().map(|hit| (End::New(0), End::Seen(hit.node))).collect();
+    let pairs: Vec<_> = usual.iter().map(|hit| (End::New(0), End::Known(hit.node))).collect();
     for (hit, score) in usual.iter().zip(model.score_pairs(&newcomers, &pairs)) {
         assert!((hit.score - score).abs() < 1e-4);
     }
@@ -94,15 +140,15 @@ fn less_popularity_changes_the_order_and_not_the_scores() {
 fn links_are_looked_for_where_it_is_wished() {
     let new = Attributes::from_rows(12, &[vec![(1, 1.0)], vec![(1, 1.0), (8, 0.5)], vec![(4, 1.0)]]).unwrap();
     for model in [with_memory(trained(&["width=20"], 3)), trained(&["width=20", "terms=[]"], 3)] {
-        let newcomers = model.meet(&new);
+        let newcomers = model.encode(&new);
         let found = |among, excluded: &[NodeId]| {
-            let wish = Wish { among, excluded, ..Wish::best(100) };
-            let mut hits = model.best_links(&newcomers, 0..1, wish).remove(0);
+            let plan = Plan { among, excluded, ..Plan::best(100) };
+            let mut hits = model.best_links(&newcomers, 0..1, plan).remove(0);
             assert!(hits.is_sorted_by(|a, b| a.score >= b.score));
             hits.sort_by_key(|hit| hit.node);
             hits
         };
-        let (warm, new, both) = (found(Among::Seen, &[]), found(Among::New, &[]), found(Among::Both, &[]));
+        let (warm, new, both) = (found(Among::Known, &[]), found(Among::New, &[]), found(Among::Both, &[]));
         let nodes = |hits: &[Hit]| hits.iter().map(|hit| hit.node).collect::<Vec<_>>();
         assert_eq!(nodes(&warm), (0..60).collect::<Vec<_>>());
         assert_eq!(nodes(&new), [61, 62], "a node is not its own link");
@@ -111,7 +157,7 @@ fn links_are_looked_for_where_it_is_wished() {
             nodes(&found(Among::Both, &[3, 61])),
             [(0..3).collect::<Vec<_>>(), (4..60).collect(), vec![62]].concat()
         );
-        let end = |node: NodeId| if node < 60 { End::Seen(node) } else { End::New(node - 60) };
+        let end = |node: NodeId| if node < 60 { End::Known(node) } else { End::New(node - 60) };
         let pairs: Vec<_> = both.iter().map(|hit| (End::New(0), end(hit.node))).collect();
         for (hit, score) in both.iter().zip(model.score_pairs(&newcomers, &pairs)) {
             assert!((hit.score - score).abs() < 1e-4, "{}: {} instead of {score}", hit.node, hit.score);
@@ -122,14 +168,14 @@ fn links_are_looked_for_where_it_is_wished() {
 /// What `rest` must be: the intercept with the walks' smallest chances, and the embedding of no attributes.
 fn check_explanation(model: &Model, intercept: f64) {
     let new = Attributes::from_rows(12, &[vec![(1, 1.0), (3, 0.7), (8, 0.5)], vec![(0, 1.0), (8, 2.0)]]).unwrap();
-    let newcomers = model.meet(&new);
-    for other in [End::Seen(1), End::Seen(17), End::New(1)] {
-        let explained = model.explain(&new, &newcomers, 0, other);
+    let newcomers = model.encode(&new);
+    for other in [End::Known(1), End::Known(17), End::New(1)] {
+        let explained = model.score_parts(&new, &newcomers, 0, &[other]).remove(0);
         let score = f64::from(model.score_pairs(&newcomers, &[(End::New(0), other)])[0]);
         let attributes: f64 = explained.attributes.iter().map(|amount| amount.1).sum();
-        let sum = attributes + explained.similar_nodes + explained.popularity + explained.rest;
+        let sum = attributes + explained.similar_nodes + explained.popularity + explained.baseline;
         assert!((sum - score).abs() < 1e-9);
-        assert!((explained.rest - intercept).abs() < 2e-3, "{} instead of {intercept}", explained.rest);
+        assert!((explained.baseline - intercept).abs() < 2e-3, "{} instead of {intercept}", explained.baseline);
         assert!(explained.attributes.iter().all(|&(column, _)| [1, 3, 8].contains(&column)));
         assert!(explained.attributes.is_sorted_by(|a, b| a.1.abs() >= b.1.abs()));
         assert_eq!(explained.most_similar.len(), 5);
@@ -162,7 +208,7 @@ fn added_nodes_are_found_and_the_scores_of_others_stay() {
         assert_eq!((larger.summary.nodes, larger.names.len(), larger.names.get(60).as_ref()), (62, 62, "x"));
         assert_eq!(larger.base_rate(), model.base_rate());
         let scores = |model: &Model| {
-            let mut hits = model.best_links(&model.meet(&query), 0..1, Wish::best(100)).remove(0);
+            let mut hits = model.best_links(&model.encode(&query), 0..1, Plan::best(100)).remove(0);
             hits.sort_by_key(|hit| hit.node);
             hits
         };
@@ -193,4 +239,93 @@ fn numbered_nodes_go_on_counting() {
     assert_eq!(larger.names, Names::Numbered(62));
     let larger = larger.add(&new_nodes(Names::from_texts(["x"]), &[vec![]])).unwrap();
     assert_eq!((larger.names.get(61), larger.names.get(62)), ("61".into(), "x".into()));
+}
+
+/// Sixty nodes with tags and a vector each; the last column is the vector.
+fn with_vectors() -> Dataset {
+    let (mut nodes, mut edges) = (String::new(), String::new());
+    for node in 0..60_u32 {
+        let vector: Vec<f32> = (0..9).map(|place| ((node * 7 + place * 13) % 17) as f32 / 4.0 - 2.0).collect();
+        nodes +=
+            &format!("{{\"id\":\"n{node}\",\"tags\":[\"a{}\",\"b{}\"],\"look\":{vector:?}}}\n", node % 7, node % 5);
+        edges += &format!("{{\"source\":\"n{node}\",\"target\":\"n{}\"}}\n", (node + 1) % 60);
+        edges += &format!("{{\"source\":\"n{node}\",\"target\":\"n{}\"}}\n", (node * 7 + 2) % 60);
+    }
+    load_json_lines(nodes.into(), edges.into(), &LoadOptions::default()).unwrap()
+}
+
+/// The same with the vectors among the sparse attributes, under the same numbers.
+fn in_sparse_form(dataset: &Dataset) -> Dataset {
+    // Zeros included: a list of numbers has them all.
+    let row = |node: NodeId| {
+        let (columns, values) = dataset.attributes.row(node);
+        let vector = (13..).zip(dataset.attributes.dense_row(node).iter().copied());
+        columns.iter().copied().zip(values.iter().copied()).chain(vector).collect()
+    };
+    let rows: Vec<Vec<(u32, f32)>> = (0..60).map(row).collect();
+    let attributes = Attributes::from_rows(dataset.attributes.width(), &rows).unwrap();
+    let attributes = attributes.with_blocks(dataset.attributes.blocks().to_vec()).unwrap();
+    let mut schema = dataset.schema.clone().unwrap();
+    schema.columns.last_mut().unwrap().values = Values::Numbers(9);
+    Dataset { attributes, schema: Some(schema), ..dataset.clone() }
+}
+
+#[test]
+fn a_dense_part_gives_the_model_that_sparse_vectors_give() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let dense = with_vectors();
+    assert_eq!((dense.attributes.sparse_width(), dense.attributes.dense_width()), (13, 9));
+    let new = b"{\"id\":\"new\",\"tags\":[\"a1\",\"b2\",\"c\"],\"look\":[0.5,1,1.5,-2,0,1,0.25,1,1]}\n".to_vec();
+    for setting in ["hidden=[]", "hidden=[7]"] {
+        let config = ["steps=20", "attribute_dropout=0", setting].into_iter();
+        let config = config.fold(Config::default(), |config, setting| config.set(setting).unwrap());
+        let [dense, sparse] = [dense.clone(), in_sparse_form(&dense)].map(|dataset| {
+            let model = Training::new(&dataset, &Settings::given(config.clone()), 1).run(&mut Silent).unwrap();
+            model.save(&path).unwrap();
+            let model = Model::open(&path).unwrap();
+            let new = new_from_json_lines(new.clone(), model.schema.as_ref().unwrap(), false).unwrap();
+            let found = model.best_links(&model.encode(&new.attributes), 0..1, Plan::best(3)).remove(0);
+            let encoded = model.encode(&new.attributes);
+            let explained = model.score_parts(&new.attributes, &encoded, 0, &[End::Known(found[0].node)]).remove(0);
+            (model, found, explained)
+        });
+        let close = |a: f32, b: f32| assert!((a - b).abs() < 1e-3, "{setting}: {a} {b}");
+        for node in 0..60 {
+            let both = dense.0.embeddings.attributes.row(node).iter().zip(sparse.0.embeddings.attributes.row(node));
+            both.for_each(|(&a, &b)| close(a, b));
+        }
+        dense.1.iter().zip(&sparse.1).for_each(|(a, b)| close(a.score, b.score));
+        assert!(dense.2.attributes.iter().any(|amount| dense.0.attribute_names()[amount.0 as usize] == "look[3]"));
+        let amount = |explained: &ScoreParts, of: u32| {
+            explained.attributes.iter().find(|amount| amount.0 == of).map(|amount| amount.1)
+        };
+        for (attribute, expected) in &sparse.2.attributes {
+            close(amount(&dense.2, *attribute).unwrap_or(0.0) as f32, *expected as f32);
+        }
+    }
+}
+
+#[test]
+fn a_model_of_vectors_alone_needs_no_words() {
+    let mut dataset = with_vectors();
+    let columns = toml::from_str("[columns]\ntags.kind = \"ignore\"\n").unwrap();
+    let names: Vec<String> = (0..60).map(|node| dataset.names.get(node).to_string()).collect();
+    let lines: String = (0..60)
+        .map(|node| {
+            format!(
+                "{{\"id\":\"{}\",\"tags\":1,\"look\":{:?}}}\n",
+                names[node],
+                dataset.attributes.dense_row(node as NodeId)
+            )
+        })
+        .collect();
+    let edges: String =
+        dataset.graph.iter_links().map(|(a, b)| format!("{{\"source\":\"n{a}\",\"target\":\"n{b}\"}}\n")).collect();
+    dataset = load_json_lines(lines.into(), edges.into(), &LoadOptions { columns, ..LoadOptions::default() }).unwrap();
+    assert_eq!(dataset.attributes.sparse_width(), 0);
+    let config = Config::default().set("steps=20").unwrap();
+    let model = Training::new(&dataset, &Settings::given(config), 1).run(&mut Silent).unwrap();
+    let newcomers = model.encode(&dataset.attributes.select(&[3]));
+    assert_eq!(model.best_links(&newcomers, 0..1, Plan::best(3))[0].len(), 3);
 }

@@ -1,10 +1,11 @@
-//! LinkedTypes of nodes in a model, and which nodes a wish is about.
+//! LinkedTypes of nodes in a model, and which nodes a plan is about.
 
 use std::collections::BTreeSet;
 
-use super::{Model, Newcomers, Wish};
+use super::{EncodedNodes, Model, Plan};
 use crate::columns::{ColumnKind, Schema};
 use crate::graph::{Graph, NodeId, NodeTypes};
+use crate::hint::Hint;
 
 /// The kinds of a model's nodes, and which of them are linked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,11 +20,11 @@ pub struct LinkedTypes {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// The model knows one kind of nodes only.
-    #[error("the model does not know kinds of nodes")]
+    /// The model has no node types.
+    #[error("the model has no node types")]
     NoTypes,
-    /// No such kind.
-    #[error("there is no kind of nodes `{name}`")]
+    /// No such node type.
+    #[error("there is no node type `{name}`")]
     UnknownType {
         /// As it was asked for.
         name: String,
@@ -31,7 +32,7 @@ pub enum FilterError {
         known: Vec<String>,
     },
     /// The model keeps no values of its nodes.
-    #[error("the model keeps no values of its nodes")]
+    #[error("the model does not store the values of its nodes")]
     NoValues,
     /// No such value.
     #[error("no node has `{column}={value}`")]
@@ -47,21 +48,22 @@ pub enum FilterError {
 
 impl FilterError {
     /// What to do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Option<Hint> {
         let listed = |names: &[String]| {
             let shown: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
             format!("`{}`{}", shown.join("`, `"), if names.len() > 12 { ", …" } else { "" })
         };
-        match self {
-            FilterError::NoTypes => {
-                "give the column that says what kind of node each is the kind `type`, with `--columns`, and train again"
-                    .into()
+        Some(match self {
+            FilterError::NoTypes => Hint::new(
+                "ask without a node type | give the column of node types the kind `type` with {columns}, and train again",
+            ),
+            FilterError::UnknownType { known, .. } => Hint::text(format!("node types are {}", listed(known))),
+            FilterError::NoValues => {
+                Hint::new("train on tables with a preset that fits the weights of the score, such as `default`")
             }
-            FilterError::UnknownType { known, .. } => format!("there are {}", listed(known)),
-            FilterError::NoValues => "only models trained on tables with a preset that fits a score keep them".into(),
-            FilterError::UnknownValue { known, .. } if known.is_empty() => "filter by a column of values".into(),
-            FilterError::UnknownValue { known, .. } => format!("there are {}", listed(known)),
-        }
+            FilterError::UnknownValue { known, .. } if known.is_empty() => Hint::new("filter by a column of values"),
+            FilterError::UnknownValue { known, .. } => Hint::text(format!("use one of {}", listed(known))),
+        })
     }
 }
 
@@ -84,7 +86,7 @@ impl LinkedTypes {
 }
 
 impl Model {
-    /// The number of a kind of nodes.
+    /// The number of a node type.
     pub fn node_type(&self, name: &str) -> Result<usize, FilterError> {
         let kinds = self.types.as_ref().ok_or(FilterError::NoTypes)?;
         let names = &kinds.types.names;
@@ -92,7 +94,7 @@ impl Model {
         found.ok_or_else(|| FilterError::UnknownType { name: name.to_owned(), known: names.clone() })
     }
 
-    /// Nodes of the graph that do not have a value, in rising order: what a wish leaves out that wants the others.
+    /// Nodes of the graph that do not have a value, in rising order: what a plan leaves out that wants the others.
     pub fn without_value(&self, column: &str, value: &str) -> Result<Vec<NodeId>, FilterError> {
         let (Some(memory), Some(schema)) = (&self.memory, &self.schema) else { return Err(FilterError::NoValues) };
         let wanted = format!("{column}={value}");
@@ -121,17 +123,17 @@ impl Model {
         FilterError::UnknownValue { column: column.to_owned(), value: value.to_owned(), known }
     }
 
-    /// Whether a node is of a kind that a wish for a new node is about: the one it names, or else one that is linked with the new
+    /// Whether a node is of a kind that a plan for a new node is about: the one it names, or else one that is linked with the new
     /// node's.
-    pub(super) fn is_wished(&self, new: &Newcomers, row: usize, wish: Wish<'_>, node: NodeId) -> bool {
+    pub(super) fn is_candidate(&self, new: &EncodedNodes, row: usize, plan: Plan<'_>, node: NodeId) -> bool {
         let Some(kinds) = &self.types else { return true };
         let unknown = kinds.types.names.len() as u8;
         let of_new = |row: usize| new.types.as_ref().map_or(unknown, |types| types.all()[row]);
         let nodes = self.summary.nodes;
         let kind =
             if (node as usize) < nodes { kinds.types.all()[node as usize] } else { of_new(node as usize - nodes) };
-        match wish.kind {
-            Some(wished) => usize::from(kind) == wished,
+        match plan.node_type {
+            Some(wanted) => usize::from(kind) == wanted,
             None => of_new(row) == unknown || kinds.linked.binary_search(&[of_new(row), kind]).is_ok(),
         }
     }
@@ -175,24 +177,25 @@ mod tests {
         let (model, schema) = shop();
         let lines = b"{\"id\":\"new\",\"node_type\":\"user\",\"taste\":\"t3\"}\n".to_vec();
         let new = new_from_json_lines(lines, &schema, false).unwrap();
-        let met = model.meet(&new.attributes);
-        let names = |wish: Wish<'_>| {
-            let hits = model.best_links(&met, 0..1, wish).remove(0);
+        let met = model.encode(&new.attributes);
+        let names = |plan: Plan<'_>| {
+            let hits = model.best_links(&met, 0..1, plan).remove(0);
             hits.iter().map(|hit| model.names.get(hit.node).into_owned()).collect::<Vec<_>>()
         };
-        let found = names(Wish::best(400));
+        let found = names(Plan::best(400));
         assert!(found.len() == 150 && found.iter().all(|name| name.starts_with('i')));
         let users = model.node_type("user").unwrap();
-        assert!(names(Wish { kind: Some(users), ..Wish::best(400) }).iter().all(|name| name.starts_with('u')));
+        assert!(names(Plan { node_type: Some(users), ..Plan::best(400) }).iter().all(|name| name.starts_with('u')));
         assert!(matches!(model.node_type("robot"), Err(FilterError::UnknownType { .. })));
         assert!(model.memory.is_some(), "there are enough pairs to fit weights on");
         let others = model.without_value("taste", "t3").unwrap();
-        let tasteful = names(Wish { excluded: &others, ..Wish::best(400) });
+        let tasteful = names(Plan { excluded: &others, ..Plan::best(400) });
         assert!(tasteful.len() == 30 && tasteful.iter().all(|name| name[1..].parse::<usize>().unwrap() % 5 == 3));
         let fresh = model.without_value("fresh", "true").unwrap();
-        assert_eq!(names(Wish { excluded: &fresh, ..Wish::best(400) }).len(), 75);
+        assert_eq!(names(Plan { excluded: &fresh, ..Plan::best(400) }).len(), 75);
         let error = model.without_value("taste", "t9").unwrap_err();
-        assert!(error.hint().contains("`t3`"), "{}", error.hint());
+        let hint = error.hint().unwrap().to_string();
+        assert!(hint.contains("`t3`"), "{hint}");
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! The attribute-oriented encoder (Eq. 1): z_a = σ(… σ(x W¹ + b¹) … Wᴸ + bᴸ), linear where there is no hidden layer.
 
+use std::ops::Range;
+
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
+use super::inputs::SparseInputs;
 use super::{Inputs, Parameter, Weights};
 use crate::config::Config;
 use crate::kernel::{
-    self, AdamStep, Chunk, Kernel, LANES, Left, Matrix, ROWS_PER_TASK, Real, RowTask, Simd, product, sum_rows,
-    update_rows, weighted_row_sum,
+    self, AdamStep, Chunk, Kernel, LANES, Left, Matrix, ROWS_PER_TASK, Real, RowTask, Simd, product, product_from,
+    sum_rows, update_rows, weighted_row_sum,
 };
 use crate::random::{Purpose, seed_for, stream};
 
@@ -158,19 +161,19 @@ impl<T: Real, W: Weights<Number = T>> AttributeEncoder<W> {
             let out = &mut after[0];
             out.resize_rows(nodes);
             let weights = layer.weights.matrix();
-            if let Some(left) = before.last().map(Left::Plain).or_else(|| inputs.dense(false)) {
-                product(left, weights, out);
+            match (before.last(), &inputs.dense) {
+                (Some(before), _) => product(Left::Plain(before), weights, out),
+                (None, Some(dense)) => product_from(dense.rows(), weights, dense.first, out),
+                (None, None) => {}
             }
-            let sparse = match inputs {
-                Inputs::Sparse { rows, .. } if index == 0 => Some(rows),
-                _ => None,
-            };
+            let sparse = inputs.sparse.as_ref().filter(|_| index == 0);
             let share = self.dropout_share(index, dropout);
             let width = out.row_chunks();
             out.chunks_mut().par_chunks_mut(ROWS_PER_TASK * width).enumerate().for_each(|(task, rows)| {
                 let first = task * ROWS_PER_TASK;
-                if let Some(lists) = sparse {
-                    T::run(EncodeRows { lists, first, weights: weights.chunks(), width, out: rows });
+                if let Some(sparse) = sparse {
+                    let (lists, add) = (&sparse.rows, inputs.dense.is_some());
+                    T::run(EncodeRows { lists, first, weights: weights.chunks(), width, add, out: rows });
                 }
                 if let Some(bias) = &layer.bias {
                     T::run(AddToRows { row: bias.matrix().chunks(), rows });
@@ -271,28 +274,43 @@ fn update_weights<T: Real>(
     gradient: &Matrix<T>,
     adam: &AdamStep<T>,
 ) {
-    let Some(left) = before.map(Left::Transposed).or_else(|| inputs.dense(true)) else {
-        if let Inputs::Sparse { columns, touched, .. } = inputs {
-            update_rows(touched, &mut weights.weights, &mut weights.moments, &|task| {
-                T::run(UpdateFromColumns { task, columns, gradient: gradient.chunks(), adam });
-            });
-        }
-        return;
-    };
-    let mut sums = Matrix::zeros(weights.weights.rows(), weights.weights.columns());
+    if let Some(before) = before {
+        return update_from_product(weights, Left::Transposed(before), 0..before.columns(), gradient, adam);
+    }
+    if let Some(dense) = &inputs.dense {
+        let rows = dense.first..dense.first + dense.width();
+        update_from_product(weights, dense.columns(), rows, gradient, adam);
+    }
+    if let Some(SparseInputs { columns, touched, .. }) = &inputs.sparse {
+        update_rows(touched, &mut weights.weights, &mut weights.moments, &|task| {
+            T::run(UpdateFromColumns { task, columns, gradient: gradient.chunks(), adam });
+        });
+    }
+}
+
+/// Moves some rows of W, whose gradient is `left` · G.
+fn update_from_product<T: Real>(
+    weights: &mut Parameter<T>,
+    left: Left<'_, T>,
+    rows: Range<usize>,
+    gradient: &Matrix<T>,
+    adam: &AdamStep<T>,
+) {
+    let mut sums = Matrix::zeros(rows.len(), weights.weights.columns());
     product(left, gradient, &mut sums);
-    let all: Vec<u32> = (0..weights.weights.rows() as u32).collect();
-    update_rows(&all, &mut weights.weights, &mut weights.moments, &|task| {
+    let rows: Vec<u32> = (rows.start as u32..rows.end as u32).collect();
+    update_rows(&rows, &mut weights.weights, &mut weights.moments, &|task| {
         T::run(UpdateFromRows { task, rows: sums.chunks(), adam });
     });
 }
 
-/// out = X W for some rows of X.
+/// out = X W for some rows of X, or out += X W.
 struct EncodeRows<'a, T> {
     lists: &'a super::inputs::Lists<T>,
     first: usize,
     weights: &'a [Chunk<T>],
     width: usize,
+    add: bool,
     out: &'a mut [Chunk<T>],
 }
 
@@ -300,8 +318,15 @@ impl<T: Real> Kernel<T> for EncodeRows<'_, T> {
     type Output = ();
     #[inline(always)]
     fn on<S: Simd<Scalar = T>>(self, simd: S) {
+        let mut sum = vec![Chunk([T::ZERO; LANES]); if self.add { self.width } else { 0 }];
         for (place, out) in self.out.chunks_exact_mut(self.width).enumerate() {
-            weighted_row_sum(simd, self.lists.get(self.first + place), self.weights, out);
+            let entries = self.lists.get(self.first + place);
+            if self.add {
+                weighted_row_sum(simd, entries, self.weights, &mut sum);
+                kernel::add_scaled(simd, out, T::ONE, &sum);
+            } else {
+                weighted_row_sum(simd, entries, self.weights, out);
+            }
         }
     }
 }

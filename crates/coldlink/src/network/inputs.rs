@@ -20,6 +20,9 @@ const ROWS_AHEAD: usize = 6;
 /// The largest dense form that is made of a whole graph's attributes.
 const DENSE_BYTES: usize = 4 << 30;
 
+/// The layer that stands for the dense part beside a sparse one where random choices are made; layer 0 stands for the sparse one.
+const DENSE_PART: usize = usize::MAX;
+
 /// All attributes, scaled as the model wants them. A clone shares them.
 #[derive(Clone, Debug)]
 pub enum Features {
@@ -27,14 +30,20 @@ pub enum Features {
     Sparse(SparseRows),
     /// Many.
     Dense(Arc<Matrix<f32>>),
+    /// Few entries a row in the first columns, and a vector in the last ones.
+    Mixed(SparseRows, Arc<Matrix<f32>>),
 }
 
 impl Features {
     /// Scales attributes and chooses their form.
     pub fn new(attributes: &Attributes, scaling: Scaling) -> Self {
         let bytes = attributes.rows() * attributes.width().next_multiple_of(LANES) * 4;
-        if attributes.density() >= DENSE_FROM && bytes <= DENSE_BYTES {
-            Features::Dense(Arc::new(dense(attributes, scaling)))
+        let only_dense = attributes.sparse_width() == 0 && attributes.dense_width() > 0;
+        if only_dense || attributes.density() >= DENSE_FROM && bytes <= DENSE_BYTES {
+            Features::Dense(Arc::new(dense(attributes, scaling, 0)))
+        } else if attributes.dense_width() > 0 {
+            let sparse = SparseRows::upto(attributes, scaling, attributes.sparse_width());
+            Features::Mixed(sparse, Arc::new(dense(attributes, scaling, attributes.sparse_width() as u32)))
         } else {
             Features::Sparse(SparseRows::new(attributes, scaling))
         }
@@ -45,6 +54,7 @@ impl Features {
         match self {
             Features::Sparse(rows) => rows.width,
             Features::Dense(matrix) => matrix.columns(),
+            Features::Mixed(rows, matrix) => rows.width + matrix.columns(),
         }
     }
 
@@ -52,7 +62,21 @@ impl Features {
     pub fn rows(&self) -> usize {
         match self {
             Features::Sparse(rows) => rows.offsets.len() - 1,
-            Features::Dense(matrix) => matrix.rows(),
+            Features::Dense(matrix) | Features::Mixed(_, matrix) => matrix.rows(),
+        }
+    }
+
+    /// The attributes of a node that are not zero.
+    pub fn row(&self, node: NodeId) -> Vec<(u32, f32)> {
+        let sparse = |rows: &SparseRows| rows.row(node).iter().map(|entry| (entry.index, entry.weight)).collect();
+        let dense = |matrix: &Matrix<f32>, first: usize| {
+            let all = (first as u32..).zip(matrix.row(node as usize).iter().copied());
+            all.filter(|entry| entry.1 != 0.0).collect::<Vec<_>>()
+        };
+        match self {
+            Features::Sparse(rows) => sparse(rows),
+            Features::Dense(matrix) => dense(matrix, 0),
+            Features::Mixed(rows, matrix) => [sparse(rows), dense(matrix, rows.width)].concat(),
         }
     }
 }
@@ -66,13 +90,26 @@ pub struct SparseRows {
 }
 
 impl SparseRows {
-    /// The same rows in this form, scaled.
+    /// All attributes in this form, scaled.
     pub fn new(attributes: &Attributes, scaling: Scaling) -> Self {
+        SparseRows::upto(attributes, scaling, attributes.width())
+    }
+
+    /// The first `width` of them.
+    fn upto(attributes: &Attributes, scaling: Scaling, width: usize) -> Self {
+        let mut offsets = Vec::with_capacity(attributes.rows() + 1);
         let mut entries = Vec::with_capacity(attributes.entries());
+        offsets.push(0);
         for node in 0..attributes.rows() as NodeId {
-            entries.extend(scaled(attributes, node, scaling));
+            entries.extend(scaled(attributes, node, scaling).take_while(|entry| (entry.index as usize) < width));
+            offsets.push(entries.len() as u64);
         }
-        SparseRows { width: attributes.width(), offsets: attributes.offsets().into(), entries: entries.into() }
+        SparseRows { width, offsets: offsets.into(), entries: entries.into() }
+    }
+
+    /// The number of attributes.
+    pub fn width(&self) -> usize {
+        self.width
     }
 
     /// Attributes of a node that are not zero, on average.
@@ -88,49 +125,60 @@ impl SparseRows {
     }
 }
 
-fn dense(attributes: &Attributes, scaling: Scaling) -> Matrix<f32> {
-    let mut matrix = Matrix::zeros(attributes.rows(), attributes.width());
+/// The attributes from `first` on as a matrix.
+fn dense(attributes: &Attributes, scaling: Scaling, first: u32) -> Matrix<f32> {
+    let mut matrix = Matrix::zeros(attributes.rows(), attributes.width() - first as usize);
     for row in 0..attributes.rows() {
         let out = matrix.row_mut(row);
-        scaled(attributes, row as NodeId, scaling).for_each(|entry| out[entry.index as usize] = entry.weight);
+        let entries = scaled(attributes, row as NodeId, scaling).filter(|entry| entry.index >= first);
+        entries.for_each(|entry| out[(entry.index - first) as usize] = entry.weight);
     }
     matrix
 }
 
 /// A row's entries, scaled.
 fn scaled(attributes: &Attributes, node: NodeId, scaling: Scaling) -> impl Iterator<Item = Entry<f32>> {
-    let (columns, values) = attributes.row(node);
+    let entries = attributes.iter_row(node);
     let length = match scaling {
         Scaling::Raw => 1.0,
-        Scaling::Unit => values.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt(),
+        Scaling::Unit => entries.clone().map(|(_, value)| f64::from(value).powi(2)).sum::<f64>().sqrt(),
     };
-    let entry = move |(&index, &value)| Entry { index, weight: (f64::from(value) / length) as f32 };
-    columns.iter().zip(values).map(entry)
+    // A row of zeros has no length to be measured in.
+    let length = if length == 0.0 { 1.0 } else { length };
+    entries.map(move |(index, value)| Entry { index, weight: (f64::from(value) / length) as f32 })
 }
 
-/// The attributes of some nodes.
+/// The attributes of some nodes: sparse, dense, or the first ones sparse and the last ones dense.
 #[derive(Clone, Debug)]
-pub enum Inputs<T: Real> {
-    /// By row for the forward pass, by column for the backward pass.
-    Sparse {
-        /// An entry per node.
-        rows: Lists<T>,
-        /// An entry per attribute of `touched`.
-        columns: Lists<T>,
-        /// The attributes whose weights a step moves, in rising order.
-        touched: Vec<u32>,
-        /// Scratch of the counting sort, zero between uses.
-        counts: Vec<u32>,
-    },
-    /// Rows of a matrix.
-    Dense {
-        /// All nodes' rows.
-        all: Arc<Matrix<T>>,
-        /// Whose rows are meant.
-        nodes: Vec<NodeId>,
-        /// These rows after dropout, where there is any.
-        dropped: Option<Matrix<T>>,
-    },
+pub struct Inputs<T: Real> {
+    pub(super) sparse: Option<SparseInputs<T>>,
+    pub(super) dense: Option<DenseInputs<T>>,
+}
+
+/// By row for the forward pass, by column for the backward pass.
+#[derive(Clone, Debug)]
+pub(super) struct SparseInputs<T: Real> {
+    /// An entry per node.
+    pub rows: Lists<T>,
+    /// An entry per attribute of `touched`.
+    pub columns: Lists<T>,
+    /// The attributes whose weights a step moves, in rising order.
+    pub touched: Vec<u32>,
+    /// Scratch of the counting sort, zero between uses.
+    counts: Vec<u32>,
+}
+
+/// Rows of a matrix.
+#[derive(Clone, Debug)]
+pub(super) struct DenseInputs<T: Real> {
+    /// All nodes' rows.
+    all: Arc<Matrix<T>>,
+    /// The attribute of the first column.
+    pub first: usize,
+    /// Whose rows are meant.
+    nodes: Vec<NodeId>,
+    /// These rows after dropout, where there is any.
+    dropped: Option<Matrix<T>>,
 }
 
 /// Lists of entries, one after the other.
@@ -176,67 +224,80 @@ pub enum Columns {
 impl<T: Real> Inputs<T> {
     /// Room for inputs of these features.
     pub fn new(features: &Features) -> Self {
-        match features {
-            Features::Dense(matrix) => Inputs::Dense { all: T::shared(matrix), nodes: Vec::new(), dropped: None },
-            Features::Sparse(all) => Inputs::Sparse {
+        let (sparse, dense) = match features {
+            Features::Sparse(rows) => (Some(rows), None),
+            Features::Dense(matrix) => (None, Some((matrix, 0))),
+            Features::Mixed(rows, matrix) => (Some(rows), Some((matrix, rows.width))),
+        };
+        Inputs {
+            sparse: sparse.map(|rows| SparseInputs {
                 rows: Lists::empty(),
                 columns: Lists::empty(),
                 touched: Vec::new(),
-                counts: vec![0; all.width],
-            },
-        }
-    }
-
-    /// Dense rows as the left factor of a product, or transposed; `None` where they are sparse.
-    pub(super) fn dense(&self, transposed: bool) -> Option<Left<'_, T>> {
-        match (self, transposed) {
-            (Inputs::Dense { dropped: Some(rows), .. }, false) => Some(Left::Plain(rows)),
-            (Inputs::Dense { dropped: Some(rows), .. }, true) => Some(Left::Transposed(rows)),
-            (Inputs::Dense { all, nodes, .. }, false) => Some(Left::Rows(all, nodes)),
-            (Inputs::Dense { all, nodes, .. }, true) => Some(Left::TransposedRows(all, nodes)),
-            (Inputs::Sparse { .. }, _) => None,
+                counts: vec![0; rows.width],
+            }),
+            dense: dense.map(|(matrix, first)| DenseInputs {
+                all: T::shared(matrix),
+                first,
+                nodes: Vec::new(),
+                dropped: None,
+            }),
         }
     }
 
     /// Takes up the attributes of `nodes`. `features` must be those it was made for.
     pub fn gather(&mut self, features: &Features, nodes: &[NodeId], dropout: Option<Dropout>, columns: Columns) {
-        match (self, features) {
-            (Inputs::Dense { all, nodes: own, dropped }, Features::Dense(_)) => {
-                own.clear();
-                own.extend_from_slice(nodes);
-                match dropout.filter(|dropout| dropout.attributes > 0.0) {
-                    Some(dropout) => {
-                        let room = dropped.get_or_insert_with(|| Matrix::zeros(0, all.columns()));
-                        gather_dense(room, all, nodes, dropout);
-                    }
-                    None => *dropped = None,
-                }
-            }
-            (Inputs::Sparse { rows, columns: lists, touched, counts }, Features::Sparse(all)) => {
-                gather_sparse(rows, all, nodes, dropout);
-                transpose(rows, columns, lists, touched, counts);
-            }
-            _ => unreachable!("inputs belong to the features they were made for"),
+        let dropout = dropout.filter(|dropout| dropout.attributes > 0.0);
+        if let (Some(sparse), Features::Sparse(all) | Features::Mixed(all, _)) = (&mut self.sparse, features) {
+            gather_sparse(&mut sparse.rows, all, nodes, dropout);
+            transpose(&sparse.rows, columns, &mut sparse.columns, &mut sparse.touched, &mut sparse.counts);
+        }
+        if let Some(dense) = &mut self.dense {
+            dense.gather(nodes, dropout, if self.sparse.is_some() { DENSE_PART } else { 0 });
         }
     }
 }
 
-fn gather_dense<T: Real>(out: &mut Matrix<T>, all: &Matrix<T>, nodes: &[NodeId], dropout: Dropout) {
-    out.resize_rows(nodes.len());
-    let width = out.row_chunks();
-    let tasks = out.chunks_mut().par_chunks_mut(ROWS_PER_TASK * width).zip(nodes.par_chunks(ROWS_PER_TASK));
-    tasks.enumerate().for_each(|(task, (rows, nodes))| {
-        for (index, (row, &node)) in rows.chunks_exact_mut(width).zip(nodes).enumerate() {
-            row.copy_from_slice(all.chunk_row(node as usize));
-            keep_at_random(row, dropout.attributes, dropout.seed(0, task * ROWS_PER_TASK + index));
-        }
-    });
+impl<T: Real> DenseInputs<T> {
+    /// How many attributes there are.
+    pub fn width(&self) -> usize {
+        self.all.columns()
+    }
+
+    /// The rows as the left factor of a product.
+    pub fn rows(&self) -> Left<'_, T> {
+        self.dropped.as_ref().map_or(Left::Rows(&self.all, &self.nodes), Left::Plain)
+    }
+
+    /// Their transpose.
+    pub fn columns(&self) -> Left<'_, T> {
+        self.dropped.as_ref().map_or(Left::TransposedRows(&self.all, &self.nodes), Left::Transposed)
+    }
+
+    fn gather(&mut self, nodes: &[NodeId], dropout: Option<Dropout>, layer: usize) {
+        self.nodes.clear();
+        self.nodes.extend_from_slice(nodes);
+        let Some(dropout) = dropout else {
+            self.dropped = None;
+            return;
+        };
+        let all = &self.all;
+        let out = self.dropped.get_or_insert_with(|| Matrix::zeros(0, all.columns()));
+        out.resize_rows(nodes.len());
+        let width = out.row_chunks();
+        let tasks = out.chunks_mut().par_chunks_mut(ROWS_PER_TASK * width).zip(nodes.par_chunks(ROWS_PER_TASK));
+        tasks.enumerate().for_each(|(task, (rows, nodes))| {
+            for (index, (row, &node)) in rows.chunks_exact_mut(width).zip(nodes).enumerate() {
+                row.copy_from_slice(all.chunk_row(node as usize));
+                keep_at_random(row, dropout.attributes, dropout.seed(layer, task * ROWS_PER_TASK + index));
+            }
+        });
+    }
 }
 
 fn gather_sparse<T: Real>(out: &mut Lists<T>, all: &SparseRows, nodes: &[NodeId], dropout: Option<Dropout>) {
     out.offsets.truncate(1);
     out.entries.clear();
-    let dropout = dropout.filter(|dropout| dropout.attributes > 0.0);
     for (place, &node) in nodes.iter().enumerate() {
         if let Some(&soon) = nodes.get(place + ROWS_AHEAD) {
             prefetch(all.row(soon));
@@ -368,7 +429,7 @@ mod tests {
             let dropout = Dropout { attributes: share, ..Dropout::none(5) };
             for nodes in [vec![3, 4, 9, 30], vec![1, 2], (0..40).collect()] {
                 inputs.gather(&features, &nodes, Some(dropout), wanted);
-                let Inputs::Sparse { rows, columns, touched, .. } = &inputs else { panic!("sparse") };
+                let SparseInputs { rows, columns, touched, .. } = inputs.sparse.as_ref().expect("sparse");
                 let by_row = entries(rows, |row| row as u32, false);
                 let by_column = entries(columns, |column| touched[column], true);
                 assert_eq!(by_row, by_column);
@@ -385,6 +446,23 @@ mod tests {
             assert!(scaled.row(row).is_empty() || (square - 1.0).abs() < 1e-6);
         }
         assert!(scaled.row(0).is_empty());
+    }
+
+    #[test]
+    fn a_dense_part_stays_beside_a_sparse_one_and_joins_a_dense_one() {
+        let vectors: Vec<f32> = (0..80).map(|number| number as f32).collect();
+        let names = crate::graph::AttributeNames::default;
+        let few = attributes().with_dense(2, vectors.clone().into(), names()).unwrap();
+        let features = Features::new(&few, Scaling::Unit);
+        assert!(matches!(features, Features::Mixed(..)) && features.width() == 52 && features.rows() == 40);
+        let full: Vec<Vec<_>> = (0..40).map(|row| vec![(0, 1.0 + row as f32), (1, 2.0)]).collect();
+        let full = Attributes::from_rows(2, &full).unwrap().with_dense(2, vectors.into(), names()).unwrap();
+        assert!(matches!(Features::new(&full, Scaling::Raw), Features::Dense(matrix) if matrix.columns() == 4));
+        let all = SparseRows::new(&few, Scaling::Unit);
+        for row in 0..40 {
+            let entries: Vec<_> = all.row(row).iter().map(|entry| (entry.index, entry.weight)).collect();
+            assert_eq!(features.row(row), entries, "the length is that of both parts");
+        }
     }
 
     #[test]

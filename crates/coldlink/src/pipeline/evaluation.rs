@@ -13,6 +13,16 @@ use crate::train::Fit;
 use crate::tune::{Chosen, Forward, Search, SeedStarted, Watcher, auto};
 
 /// How good models with some settings are on links they have not been trained on.
+///
+/// ```
+/// use coldlink::{Evaluation, Protocol, Settings, Silent};
+///
+/// # let dataset = coldlink::synthetic::World { nodes: 300, ..Default::default() }.dataset();
+/// let settings = Settings::of_preset("default", 0.0)?.set("steps=20")?;
+/// let evaluated = Evaluation::new(&dataset, &Protocol::Strict, &settings).run(&mut Silent)?;
+/// assert!(evaluated.record.report.mean.pooled.auc.is_some());
+/// # Ok::<(), coldlink::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluation<'a> {
     /// The graph.

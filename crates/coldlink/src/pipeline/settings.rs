@@ -137,6 +137,6 @@ mod tests {
         assert_eq!((settings.preset.as_str(), settings.config.width, settings.auto), ("mine", 7, None));
         std::fs::write(&path, "widht = 7").unwrap();
         let error = Settings::of_preset(&named, 1.0).unwrap_err();
-        assert!(error.hint().is_some_and(|hint| hint.contains("`width`")), "{error}");
+        assert!(error.hint().is_some_and(|hint| hint.to_string().contains("`width`")), "{error}");
     }
 }

@@ -11,6 +11,16 @@ use crate::train::{Checkpoints, Fit, Fitted};
 use crate::tune::{Chosen, Forward, Journal, Search, Watcher, auto};
 
 /// What a model is made from. The same dataset, settings and seed give the same model, bit for bit.
+///
+/// ```
+/// use coldlink::{Settings, Silent, Training};
+///
+/// # let dataset = coldlink::synthetic::World { nodes: 300, ..Default::default() }.dataset();
+/// let settings = Settings::of_preset("default", 0.0)?.set("steps=20")?;
+/// let model = Training::new(&dataset, &settings, 7).run(&mut Silent)?;
+/// assert_eq!(model.summary.nodes, 300);
+/// # Ok::<(), coldlink::Error>(())
+/// ```
 pub struct Training<'a> {
     /// The graph.
     pub dataset: &'a Dataset,

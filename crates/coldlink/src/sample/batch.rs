@@ -54,7 +54,7 @@ impl Batch {
         Batch::numbered(nodes, pairs, linked, weights, places)
     }
 
-    /// A batch of linked pairs of `graph` that share some distinct nodes as negatives. Where there are kinds of nodes, a pair's
+    /// A batch of linked pairs of `graph` that share some distinct nodes as negatives. Where there are node types, a pair's
     /// negatives are those of its target's kind.
     pub fn with_negatives(
         pairs: &[[NodeId; 2]],

@@ -7,17 +7,19 @@ use rayon::prelude::*;
 use super::{Batch, Distances};
 use crate::config::{Config, Loss};
 use crate::graph::{Graph, NodeId, NodeTypes};
+use crate::hint::Hint;
 use crate::random::{Purpose, stream};
 use crate::split::TrainView;
 
 /// Why no batch can be drawn.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SampleError {
     /// Nothing to learn from.
-    #[error("the training graph has no link")]
+    #[error("the training graph has no links")]
     NoLinks,
     /// Nothing to tell apart.
-    #[error("all {warm} nodes that have links are linked to one another, so there is no unlinked pair to learn from")]
+    #[error("all {warm} warm nodes are linked to one another, so no unlinked pair is left to learn from")]
     NoUnlinkedPair {
         /// Nodes with a link.
         warm: usize,
@@ -26,11 +28,11 @@ pub enum SampleError {
 
 impl SampleError {
     /// What to do about it.
-    pub fn hint(&self) -> String {
-        match self {
-            SampleError::NoLinks => "give a graph with more links, so that some remain after the split".to_owned(),
-            SampleError::NoUnlinkedPair { .. } => "a model needs pairs that are not linked; give more nodes".to_owned(),
-        }
+    pub fn hint(&self) -> Option<Hint> {
+        Some(Hint::new(match self {
+            SampleError::NoLinks => "use a graph with more links, so that some remain for training",
+            SampleError::NoUnlinkedPair { .. } => "use a graph with more nodes, some of which are not linked",
+        }))
     }
 }
 
@@ -227,7 +229,7 @@ mod tests {
         work: impl FnOnce(Result<Sampler<'_>, SampleError>) -> R,
     ) -> R {
         let pairs = Config::default().set("loss=pairs").unwrap();
-        let config = settings.iter().fold(pairs, |config, setting| config.set(setting).unwrap());
+        let config = pairs.set_all(settings).unwrap();
         let attributes = Attributes::from_rows(1, &vec![vec![]; graph.nodes()]).unwrap();
         let visible = vec![true; graph.nodes()];
         work(Sampler::new(TrainView::whole(graph, &attributes, &visible), &config, 3))

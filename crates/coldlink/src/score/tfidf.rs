@@ -1,4 +1,4 @@
-//! tf-idf vectors of nodes, of length 1.
+//! tf-idf vectors of nodes, of length 1: of their sparse attributes, for numbers of a vector are no words.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use crate::storage::Buffer;
 /// A sparse row per node, of length 1, or empty.
 #[derive(Clone, Debug)]
 pub struct TfIdfRows {
-    /// A weight per attribute.
+    /// A weight per sparse attribute.
     idf: Buffer<f32>,
     offsets: Buffer<u64>,
     entries: Buffer<Entry<f32>>,
@@ -41,7 +41,8 @@ impl TfIdfRows {
         let mut entries = Vec::with_capacity(attributes.entries());
         for node in 0..attributes.rows() as NodeId {
             let (columns, values) = attributes.row(node);
-            let weighted = columns.iter().zip(values);
+            // Attributes beyond those are of a dense part, whatever form they came in.
+            let weighted = columns.iter().zip(values).take_while(|entry| (*entry.0 as usize) < idf.len());
             let weighted =
                 weighted.map(|(&column, &value)| (column, f64::from(value) * f64::from(idf[column as usize])));
             let square: f64 = weighted.clone().map(|(_, value)| value * value).sum();
@@ -68,7 +69,7 @@ impl TfIdfRows {
             return Err("a tf-idf row names an attribute that there is none of");
         }
         if entries.iter().map(|entry| entry.weight).chain(idf.iter().copied()).any(|value| !value.is_finite()) {
-            return Err("a tf-idf row has a value that is no number");
+            return Err("a tf-idf row has a value that is not a number");
         }
         let rows = offsets.windows(2).map(|ends| &entries[ends[0] as usize..ends[1] as usize]);
         if !rows.into_iter().all(|row| row.is_sorted_by(|a, b| a.index < b.index)) {
@@ -200,11 +201,11 @@ impl TfIdfRows {
     }
 }
 
-/// A weight per attribute, ln((1 + N) / (1 + df)) + 1 over the visible rows, unless its column says otherwise.
+/// A weight per sparse attribute, ln((1 + N) / (1 + df)) + 1 over the visible rows, unless its column says otherwise.
 pub(crate) fn inverse_document_frequencies(view: &TrainView) -> Vec<f64> {
     let attributes = view.attributes();
     let mut documents = 0_u64;
-    let mut frequencies = vec![0_u64; attributes.width()];
+    let mut frequencies = vec![0_u64; attributes.sparse_width()];
     for node in (0..attributes.rows() as NodeId).filter(|&node| view.is_visible(node)) {
         documents += 1;
         let (columns, values) = attributes.row(node);

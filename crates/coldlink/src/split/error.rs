@@ -4,10 +4,12 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::config::Validation;
+use crate::hint::Hint;
 use crate::load::LoadError;
 
 /// Why there is no split.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SplitError {
     /// The dataset's two halves disagree.
     #[error("there are {rows} rows of attributes but {nodes} nodes")]
@@ -26,7 +28,7 @@ pub enum SplitError {
         nodes: usize,
     },
     /// There is nothing to split.
-    #[error("a graph of {nodes} nodes and {links} links cannot be split")]
+    #[error("a graph of {nodes} nodes and {links} links is too small to split")]
     TooSmall {
         /// Nodes of the graph.
         nodes: usize,
@@ -34,7 +36,7 @@ pub enum SplitError {
         links: usize,
     },
     /// No value is shared by enough nodes.
-    #[error("no attribute is left: every value belongs to too few nodes, or to all alike")]
+    #[error("no attribute is left: every value is too rare, or the same for all nodes")]
     NoAttributes,
     /// It is not known when nodes came to be.
     #[error("{}", no_times(.columns))]
@@ -43,13 +45,13 @@ pub enum SplitError {
         columns: Vec<String>,
     },
     /// A column that has no times.
-    #[error("there is no column `{column}` of dates or numbers")]
+    #[error("there is no date or numeric column `{column}`")]
     NotATime {
         /// The column.
         column: String,
     },
     /// A protocol goes with one validation rule only.
-    #[error("protocol `{protocol}` selects on `{forced}`, not on `{asked}`")]
+    #[error("protocol `{protocol}` validates on `{forced}`, not on `{asked}`")]
     ValidationForced {
         /// The protocol.
         protocol: String,
@@ -59,25 +61,25 @@ pub enum SplitError {
         forced: Validation,
     },
     /// No such protocol, and no such file or folder.
-    #[error("there is no protocol and no split `{name}`")]
+    #[error("`{name}` is neither a protocol nor a split")]
     UnknownProtocol {
         /// As it was given.
         name: String,
     },
     /// Nothing can be tested.
-    #[error("there is no link to test on, with {hidden} nodes hidden")]
+    #[error("no link is left to test on (hidden nodes: {hidden})")]
     NoTestLinks {
         /// Nodes drawn for the test.
         hidden: usize,
     },
     /// Nothing could be held back to select on.
-    #[error("the rule `{rule}` leaves no link to select on")]
+    #[error("no link can be held out for validation on `{rule}`")]
     NoValidationLinks {
         /// The rule.
         rule: Validation,
     },
     /// All pairs that could be negatives are linked.
-    #[error("there is no unlinked pair left for the {set} set")]
+    #[error("no unlinked pair is left for the {set} set")]
     NoUnlinkedPairs {
         /// The set that needs one.
         set: &'static str,
@@ -99,7 +101,7 @@ pub enum SplitError {
         source: io::Error,
     },
     /// A folder that is no split is neither read as one nor overwritten.
-    #[error("`{path}` is not a split of coldlink")]
+    #[error("`{path}` is not a split that coldlink wrote")]
     NotASplit {
         /// The folder.
         path: PathBuf,
@@ -113,7 +115,7 @@ pub enum SplitError {
         reason: String,
     },
     /// A split of a later version of the format.
-    #[error("`{path}` has format version {found}, but only versions up to {supported} are known")]
+    #[error("`{path}` has format version {found}, but this coldlink reads up to {supported}")]
     Version {
         /// The file.
         path: PathBuf,
@@ -123,7 +125,7 @@ pub enum SplitError {
         supported: u32,
     },
     /// A file was changed after the split was written.
-    #[error("`{path}` has checksum {found}, but `split.toml` says {expected}")]
+    #[error("`{path}` has checksum {found}, but `split.toml` records {expected}")]
     Checksum {
         /// The file.
         path: PathBuf,
@@ -143,7 +145,7 @@ pub enum SplitError {
         expected: String,
     },
     /// A folder records another validation rule.
-    #[error("`{path}` selects on `{recorded}`, not on `{asked}`")]
+    #[error("`{path}` validates on `{recorded}`, not on `{asked}`")]
     ValidationRecorded {
         /// The folder.
         path: PathBuf,
@@ -184,7 +186,7 @@ pub enum SplitError {
     #[error(transparent)]
     Array(#[from] LoadError),
     /// An array of an `.npz` file has the wrong shape.
-    #[error("`{path}`: array `{array}` has shape {found:?} where {expected} is expected")]
+    #[error("`{path}`: array `{array}` has shape {found:?}, expected {expected}")]
     ArrayShape {
         /// The file.
         path: PathBuf,
@@ -208,7 +210,7 @@ pub enum SplitError {
         nodes: usize,
     },
     /// A node is said to be hidden and to be kept.
-    #[error("`{path}`: node {node} is both in `hidden` and in `kept`")]
+    #[error("`{path}`: node {node} is in both `hidden` and `kept`")]
     HiddenAndKept {
         /// The file.
         path: PathBuf,
@@ -219,59 +221,60 @@ pub enum SplitError {
 
 impl SplitError {
     /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
+    pub fn hint(&self) -> Option<Hint> {
+        Some(Hint::new(match self {
             SplitError::AttributeRows { .. } => "give each node exactly one row of attributes",
             SplitError::NameCount { .. } => "give each node exactly one name",
-            SplitError::NoAttributes => "lower `rare` of the columns with `--columns`, or add columns that nodes share",
+            SplitError::NoAttributes => {
+                "lower `rare` of the columns with {columns} | add columns with values that nodes share"
+            }
             SplitError::NoTimes { .. } | SplitError::NotATime { .. } => {
-                "name a column of dates or numbers of the node table, as `temporal:year`"
+                "name a date or numeric column of the node table, such as `temporal:year`"
             }
             SplitError::TooSmall { .. } => "use a graph with more links",
-            SplitError::ValidationForced { forced, .. } => {
-                return Some(format!("leave out `--validation`, or say `--validation {forced}`"));
+            SplitError::ValidationForced { forced: Validation::Edges, .. } => {
+                "omit {validation} | use {validation=edges}"
+            }
+            SplitError::ValidationForced { forced: Validation::Nodes, .. } => {
+                "omit {validation} | use {validation=nodes}"
             }
             SplitError::UnknownProtocol { .. } => {
-                "protocols are `strict`, `temporal`, `deal2020` and `transductive`; or give the path of a split"
+                "use `strict`, `temporal`, `deal2020`, `transductive`, or the path of a split"
             }
             SplitError::NoValidationLinks { rule: Validation::Edges } => {
-                "no link can be spared without leaving a node alone; select on nodes with `--validation nodes`"
+                "every link is the only one of some node; hold out nodes instead with {validation=nodes}"
             }
-            SplitError::NoUnlinkedPairs { .. } => {
-                "in a graph where everything is linked there is nothing to tell apart; try a sparser one"
-            }
+            SplitError::NoUnlinkedPairs { .. } => "use a sparser graph: here every pair of nodes is linked",
             SplitError::NoTestLinks { .. }
             | SplitError::NoValidationLinks { rule: Validation::Nodes }
-            | SplitError::NothingToTrainOn { .. } => "try another `--seed`, or a graph with more links",
-            SplitError::Io { .. } => "check that the path exists and that you may use it",
-            SplitError::NotASplit { .. } => {
-                "name a folder that is empty, does not exist, or was written by `coldlink split`"
+            | SplitError::NothingToTrainOn { .. } => "try another {seed} | use a graph with more links",
+            SplitError::Io { .. } => "check that the path exists and that you have access to it",
+            SplitError::NotASplit { .. } => "name a new or empty folder | name one that {coldlink split} wrote",
+            SplitError::Manifest { .. } | SplitError::Checksum { .. } => "write the split again with {coldlink split}",
+            SplitError::Version { .. } => "update coldlink",
+            SplitError::OtherGraph { .. } => "use the graph that was split, loaded with the same options",
+            SplitError::ValidationRecorded { recorded: Validation::Edges, .. } => {
+                "use {validation=edges} | write another split with {coldlink split}"
             }
-            SplitError::Manifest { .. } | SplitError::Checksum { .. } => "write the split again with `coldlink split`",
-            SplitError::Version { .. } => "use the version of coldlink that wrote it, or a later one",
-            SplitError::OtherGraph { .. } => "use the data that the split was made of, loaded with the same options",
-            SplitError::ValidationRecorded { recorded, .. } => {
-                return Some(format!("say `--validation {recorded}`, or write another split"));
+            SplitError::ValidationRecorded { recorded: Validation::Nodes, .. } => {
+                "use {validation=nodes} | write another split with {coldlink split}"
             }
-            SplitError::Row { .. } => "correct the row, or write the split again with `coldlink split`",
-            SplitError::UnknownNode { .. } => "use the data that the split was made of",
+            SplitError::Row { .. } => "correct the row | write the split again with {coldlink split}",
+            SplitError::UnknownNode { .. } => "use the graph that was split",
             SplitError::MissingArray { .. } => {
                 "a split needs the arrays `train_pos`, `val_pos`, `val_neg`, `test_pos` and `test_neg`"
             }
             SplitError::Array(error) => return error.hint(),
-            SplitError::ArrayShape { .. } => {
-                "pairs have one row each with two columns; lists of nodes have one dimension"
-            }
-            SplitError::NodeOutOfRange { .. } => "nodes are numbered from 0 in the order of the graph's rows",
-            SplitError::HiddenAndKept { .. } => "a node is either hidden or kept",
-        };
-        Some(hint.to_owned())
+            SplitError::ArrayShape { .. } => "store pairs as rows of two columns, and lists of nodes in one dimension",
+            SplitError::NodeOutOfRange { .. } => "number nodes from 0, in the order of the graph's rows",
+            SplitError::HiddenAndKept { .. } => "list each node in one of the two arrays only",
+        }))
     }
 }
 
 fn no_times(columns: &[String]) -> String {
     match columns {
-        [] => "nodes have no column of dates to tell new ones by".to_owned(),
-        _ => format!("nodes have several columns of dates: `{}`", columns.join("`, `")),
+        [] => "nodes have no date column to tell new ones by".to_owned(),
+        _ => format!("nodes have several date columns: `{}`", columns.join("`, `")),
     }
 }

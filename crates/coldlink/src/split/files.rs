@@ -20,6 +20,7 @@ use super::{Contents, Pair, Split, SplitError, Stage};
 use crate::config::Validation;
 use crate::dataset::Dataset;
 use crate::graph::{Graph, NameIndex, Names, NodeId};
+use crate::storage::{Written, is_partial};
 
 const FORMAT: &str = "coldlink-split";
 const VERSION: u32 = 1;
@@ -46,8 +47,8 @@ struct Manifest {
 impl Split {
     /// Writes the split as a folder, over a former one if there is one; `names` are those of the dataset.
     ///
-    /// Each file is written beside and renamed, `split.toml` first: what an interruption leaves is recognised as a split, and its
-    /// checksums tell that it is not whole.
+    /// All files are written beside their places, then renamed, `split.toml` first: what an interruption leaves is recognised as a
+    /// split, and its checksums tell that it is not whole.
     pub fn write(&self, folder: &Path, names: &Names) -> Result<(), SplitError> {
         let nodes = self.contents.full.nodes();
         if names.len() != nodes {
@@ -59,15 +60,13 @@ impl Split {
         let manifest = toml::to_string(&manifest(&self.contents, checksums))
             .map_err(|error| SplitError::Manifest { path: folder.join(MANIFEST), reason: error.to_string() })?;
         let manifest = [(MANIFEST, manifest.into_bytes())];
-        let files = || manifest.iter().chain(&tables);
-        for (name, bytes) in files() {
-            write_atomically(folder, name, bytes).map_err(|error| unwritable(&folder.join(name), error))?;
-        }
-        for (name, _) in files() {
+        let mut files = Vec::new();
+        for (name, bytes) in manifest.iter().chain(&tables) {
             let path = folder.join(name);
-            fs::rename(folder.join(partial(name)), &path).map_err(|error| unwritable(&path, error))?;
+            let written = Written::beside(&path, |file| file.write_all(bytes));
+            files.push((written.map_err(|error| unwritable(&path, error))?, path));
         }
-        Ok(())
+        files.into_iter().try_for_each(|(file, path)| file.publish().map_err(|error| unwritable(&path, error)))
     }
 }
 
@@ -95,7 +94,7 @@ pub(super) fn read(dataset: &Dataset, folder: &Path, validation: Option<Validati
     let visible_in_search = whole.hiding(&validation_nodes).visible;
     let seed = manifest.seed.parse().map_err(|_| SplitError::Manifest {
         path: folder.join(MANIFEST),
-        reason: format!("seed `{}` is no number", manifest.seed),
+        reason: format!("seed `{}` is not a number", manifest.seed),
     })?;
     Split::prepared(
         &dataset.attributes,
@@ -193,23 +192,11 @@ fn make_folder(folder: &Path) -> Result<(), SplitError> {
     }
     for entry in fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
         let name = entry.map_err(|error| unreadable(folder, error))?.file_name();
-        if !name.to_string_lossy().ends_with(PARTIAL) {
+        if !is_partial(&name.to_string_lossy()) {
             return read_format(folder).map(|_| ()).map_err(|_| refused());
         }
     }
     Ok(())
-}
-
-const PARTIAL: &str = ".partial";
-
-fn partial(name: &str) -> String {
-    format!(".{name}{PARTIAL}")
-}
-
-fn write_atomically(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    let mut file = fs::File::create(folder.join(partial(name)))?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 /// The description of a folder, once it is known to be one of ours.
@@ -321,7 +308,7 @@ impl Reader<'_> {
             return Err(SplitError::Row {
                 path,
                 line: 1,
-                reason: format!("the columns are not `{}`", header.join(",")),
+                reason: format!("expected the columns `{}`", header.join(",")),
             });
         }
         let mut record = csv::StringRecord::new();

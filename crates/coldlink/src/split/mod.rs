@@ -106,6 +106,17 @@ impl fmt::Display for Protocol {
 }
 
 /// A graph divided into what is trained on, what is selected on, and what is tested on.
+///
+/// ```
+/// use coldlink::{Protocol, Split};
+///
+/// # let dataset = coldlink::synthetic::World { nodes: 300, ..Default::default() }.dataset();
+/// let split = Split::make(&dataset, &Protocol::Strict, None, 0)?;
+/// assert_eq!(split.audit().to_string(), "passed");
+/// let new = split.test().hidden()[0];
+/// assert!(!split.final_view().is_warm(new));
+/// # Ok::<(), coldlink::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Split {
     attributes: Attributes,
@@ -133,7 +144,7 @@ struct Contents {
     full: Graph,
 }
 
-/// All links, with the kinds of nodes where there are several.
+/// All links, with the node types where there are several.
 #[derive(Clone, Copy)]
 struct Whole<'a> {
     graph: &'a Graph,
@@ -317,25 +328,6 @@ impl Split {
     /// The answers: for reporting alone.
     pub fn test(&self) -> TestView<'_> {
         TestView { contents: &self.contents }
-    }
-
-    /// Ranking questions about the validation links; test links are neither asked for nor filtered.
-    pub fn validation_queries(&self, search: &TrainView<'_>) -> Vec<RankingQuery> {
-        let contents = &self.contents;
-        let links = contents.validation.iter().filter(|pair| pair.linked && !pair.is_loop());
-        let selected = Graph::from_links(contents.full.nodes(), links.map(|pair| (pair.source, pair.target)));
-        let asks = |node| contents.rule == Validation::Edges || !search.is_visible(node);
-        let known = &[&contents.search.graph, &selected];
-        let types = search.attributes().types().map(|types| &**types);
-        Ranking { asks, answers: |node| self.answers_validation(search, node), known, types }
-            .queries(&contents.validation)
-    }
-
-    fn answers_validation(&self, search: &TrainView<'_>, node: NodeId) -> bool {
-        match self.contents.rule {
-            Validation::Edges => search.is_visible(node),
-            Validation::Nodes => search.is_warm(node),
-        }
     }
 }
 

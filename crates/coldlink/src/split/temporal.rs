@@ -33,14 +33,14 @@ fn newest(times: &[f32], nodes: &[NodeId]) -> Vec<NodeId> {
 }
 
 /// A number for each node that rises with time; −∞ where none is known.
+///
+/// It is the first attribute of the column as it was loaded: of a number that number, of a date its year with its fraction, to
+/// about a minute.
 fn times(dataset: &Dataset, column: Option<&str>) -> Result<Vec<f32>, SplitError> {
     let schema = dataset.schema.as_ref().ok_or(SplitError::NoTimes { columns: Vec::new() })?;
     let (_, attribute) = find(schema, column)?;
-    let of = |node: usize| {
-        let (columns, values) = dataset.attributes.row(node as NodeId);
-        columns.binary_search(&attribute).map_or(f32::NEG_INFINITY, |place| values[place])
-    };
-    Ok((0..dataset.graph.nodes()).map(of).collect())
+    let of = |node: NodeId| dataset.attributes.value(node, attribute).unwrap_or(f32::NEG_INFINITY);
+    Ok((0..dataset.graph.nodes() as NodeId).map(of).collect())
 }
 
 fn find<'a>(schema: &'a Schema, column: Option<&str>) -> Result<(&'a Column, u32), SplitError> {

@@ -5,34 +5,47 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::json;
 
 use super::*;
 use crate::config::Validation;
 use crate::dataset::Notes;
 use crate::graph::Names;
-use crate::load::{LoadError, NpzFile};
+use crate::load::{LoadError, LoadOptions, NpzFile, load, load_json_lines};
+use crate::synthetic::World;
 
-const ALL: [(Protocol, Validation); 4] = [
+const ALL: [(Protocol, Validation); 5] = [
     (Protocol::Deal2020, Validation::Edges),
     (Protocol::Deal2020, Validation::Nodes),
     (Protocol::Strict, Validation::Nodes),
+    (Protocol::Temporal { column: None }, Validation::Nodes),
     (Protocol::Transductive, Validation::Edges),
 ];
 
+/// A graph with names that need quoting, in no order, and a day for most nodes. Without links there are no days either,
+/// since no table loads then.
 fn dataset(graph: Graph) -> Dataset {
-    let nodes = graph.nodes();
-    let attributes = Attributes::from_rows(1, &vec![vec![(0, 1.0)]; nodes]).unwrap();
-    // Names that need quoting, in no order.
-    let names = Names::from_texts((0..nodes).map(|node| format!("n{}, \"x\"", (node * 7) % 10_007)));
-    Dataset { name: "test".to_owned(), graph, attributes, names, notes: Notes::default(), schema: None }
-}
-
-fn random_graph(nodes: usize, links: usize, seed: u64) -> Graph {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut end = || rng.random_range(0..nodes as NodeId);
-    Graph::from_links(nodes, (0..links).map(|_| (end(), end())).filter(|(a, b)| a != b).collect::<Vec<_>>())
+    let names: Vec<String> = (0..graph.nodes()).map(|node| format!("n{}, \"x\"", (node * 7) % 10_007)).collect();
+    if graph.links() == 0 {
+        let attributes = Attributes::from_rows(1, &vec![vec![(0, 1.0)]; graph.nodes()]).unwrap();
+        let (name, names, notes) = ("test".to_owned(), Names::from_texts(names), Notes::default());
+        return Dataset { name, graph, attributes, names, notes, schema: None };
+    }
+    let node = |(place, name): (usize, &String)| match place % 11 {
+        10 => format!("{}\n", json!({ "id": name })),
+        _ => format!("{}\n", json!({ "id": name, "day": format!("2024-01-{:02}", 1 + place * 7 % 31) })),
+    };
+    let link =
+        |(a, b): (NodeId, NodeId)| format!("{}\n", json!({ "source": names[a as usize], "target": names[b as usize] }));
+    let nodes: String = names.iter().enumerate().map(node).collect();
+    let edges: String = graph.iter_links().map(link).collect();
+    let columns = toml::from_str("[columns]\nday.kind = \"date-time\"\n").unwrap();
+    let options = LoadOptions { columns, ..LoadOptions::default() };
+    let dataset = load_json_lines(nodes.into(), edges.into(), &options).unwrap();
+    assert_eq!(dataset.graph, graph);
+    dataset
 }
 
 fn complete(nodes: NodeId) -> Graph {
@@ -120,16 +133,6 @@ fn check_queries(data: &Dataset, split: &Split) {
         false => 2 * links.count(),
     };
     assert_eq!(asked, expected);
-
-    let search = split.search();
-    let tested: HashSet<u64> = test.pairs().iter().map(Pair::key).collect();
-    for query in split.validation_queries(&search) {
-        for &node in query.targets.iter().chain(&query.exclude) {
-            assert!(!tested.contains(&Pair::linked((query.source, node)).key()), "validation knows a test link");
-        }
-        let right = |&node: &NodeId| data.graph.has_link(query.source, node);
-        assert!(query.targets.iter().all(right) && !query.targets.contains(&query.source));
-    }
 }
 
 fn check_round_trip(data: &Dataset, split: &Split) {
@@ -179,7 +182,7 @@ proptest! {
 
 #[test]
 fn sparse_graphs_get_as_many_negatives_as_the_protocol_says() {
-    let data = dataset(random_graph(600, 1500, 1));
+    let data = dataset(World::random(600, 2.5, 1).graph());
     let links = data.graph.links();
     for (protocol, rule) in ALL {
         let split = Split::make(&data, &protocol, Some(rule), 7).unwrap();
@@ -202,7 +205,7 @@ fn sparse_graphs_get_as_many_negatives_as_the_protocol_says() {
 
 #[test]
 fn the_test_set_does_not_depend_on_what_is_selected_on() {
-    let data = dataset(random_graph(300, 900, 2));
+    let data = dataset(World::random(300, 3.0, 2).graph());
     let make = |rule| Split::make(&data, &Protocol::Deal2020, Some(rule), 3).unwrap();
     let (edges, nodes) = (make(Validation::Edges), make(Validation::Nodes));
     assert_eq!(edges.test().pairs(), nodes.test().pairs());
@@ -211,7 +214,7 @@ fn the_test_set_does_not_depend_on_what_is_selected_on() {
 
 #[test]
 fn halves_of_the_validation_pairs_share_no_new_node() {
-    let data = dataset(random_graph(600, 1500, 1));
+    let data = dataset(World::random(600, 2.5, 1).graph());
     for (protocol, rule) in ALL {
         let split = Split::make(&data, &protocol, Some(rule), 7).unwrap();
         let halves = split.validation_halves();
@@ -230,7 +233,7 @@ fn halves_of_the_validation_pairs_share_no_new_node() {
 
 #[test]
 fn another_seed_is_another_split() {
-    let data = dataset(random_graph(300, 900, 2));
+    let data = dataset(World::random(300, 3.0, 2).graph());
     for (protocol, rule) in ALL {
         let make = |seed| Split::make(&data, &protocol, Some(rule), seed).unwrap();
         assert_ne!(make(1).test().pairs(), make(2).test().pairs());
@@ -239,7 +242,7 @@ fn another_seed_is_another_split() {
 
 #[test]
 fn validation_links_are_never_a_nodes_last_one() {
-    let data = dataset(random_graph(300, 450, 4));
+    let data = dataset(World::random(300, 1.5, 4).graph());
     let split = Split::for_training(&data, Validation::Edges, 5).unwrap();
     let search = split.search();
     for node in 0..300 {
@@ -250,7 +253,7 @@ fn validation_links_are_never_a_nodes_last_one() {
 
 #[test]
 fn links_between_test_and_validation_nodes_are_asked_in_the_test_alone() {
-    let data = dataset(random_graph(100, 1500, 6));
+    let data = dataset(World::random(100, 15.0, 6).graph());
     let split = Split::make(&data, &Protocol::Strict, None, 1).unwrap();
     let (search, refit) = (split.search(), split.refit().unwrap());
     let is_validation_node = |node| refit.is_visible(node) && !search.is_visible(node);
@@ -293,21 +296,22 @@ fn almost_complete_graphs_get_the_unlinked_pairs_there_are() {
 
 #[test]
 fn a_rule_that_does_not_go_with_the_protocol_is_refused() {
-    let data = dataset(random_graph(100, 300, 1));
+    let data = dataset(World::random(100, 3.0, 1).graph());
     let error = |protocol, rule| Split::make(&data, &protocol, Some(rule), 1).unwrap_err();
     let strict = error(Protocol::Strict, Validation::Edges);
-    assert_eq!(strict.to_string(), "protocol `strict` selects on `nodes`, not on `edges`");
-    assert_eq!(strict.hint().unwrap(), "leave out `--validation`, or say `--validation nodes`");
+    assert_eq!(strict.to_string(), "protocol `strict` validates on `nodes`, not on `edges`");
+    assert_eq!(strict.hint().unwrap().to_string(), "omit `validation`, or use `validation=nodes`");
     assert!(matches!(error(Protocol::Transductive, Validation::Nodes), SplitError::ValidationForced { .. }));
     let default = |protocol| Split::make(&data, &protocol, None, 1).unwrap().validation_rule();
     assert_eq!(default(Protocol::Deal2020), Validation::Nodes);
     assert_eq!(default(Protocol::Strict), Validation::Nodes);
+    assert_eq!(default(Protocol::Temporal { column: None }), Validation::Nodes);
     assert_eq!(default(Protocol::Transductive), Validation::Edges);
 }
 
 #[test]
 fn the_audit_finds_each_fault() {
-    let data = dataset(random_graph(100, 300, 1));
+    let data = dataset(World::random(100, 3.0, 1).graph());
     let sound = Split::make(&data, &Protocol::Deal2020, Some(Validation::Edges), 1).unwrap().contents;
     let check = |spoil: &dyn Fn(&mut Contents), expected: &str| {
         let mut contents = sound.clone();
@@ -347,7 +351,7 @@ fn the_audit_finds_each_fault() {
 
 #[test]
 fn only_splits_are_overwritten() {
-    let data = dataset(random_graph(100, 300, 1));
+    let data = dataset(World::random(100, 3.0, 1).graph());
     let folder = tempfile::tempdir().unwrap();
     let split = |seed| Split::make(&data, &Protocol::Strict, None, seed).unwrap();
     let write = |path: &Path, seed| split(seed).write(path, &data.names);
@@ -371,7 +375,7 @@ fn only_splits_are_overwritten() {
 
 #[test]
 fn what_was_changed_or_does_not_belong_is_not_read() {
-    let data = dataset(random_graph(100, 300, 1));
+    let data = dataset(World::random(100, 3.0, 1).graph());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("split");
     let read = |data: &Dataset, rule| Split::make(data, &Protocol::Files(path.clone()), rule, 0).unwrap_err();
@@ -382,7 +386,7 @@ fn what_was_changed_or_does_not_belong_is_not_read() {
         fs::write(&file, edit(fs::read_to_string(&file).unwrap())).unwrap();
     };
     write();
-    let other = dataset(random_graph(100, 300, 2));
+    let other = dataset(World::random(100, 3.0, 2).graph());
     assert!(matches!(read(&other, None), SplitError::OtherGraph { .. }));
     assert!(matches!(read(&data, Some(Validation::Edges)), SplitError::ValidationRecorded { .. }));
     edit("test.csv", &|text| text.replacen(",1\n", ",0\n", 1));
@@ -451,7 +455,7 @@ fn a_protocol_says_what_it_selects_on_where_nobody_asks() {
     });
     assert_eq!(both(&Protocol::Files(transductive)), [Validation::Edges; 2]);
 
-    let data = dataset(random_graph(100, 300, 1));
+    let data = dataset(World::random(100, 3.0, 1).graph());
     let written = folder.path().join("written");
     Split::make(&data, &Protocol::Deal2020, Some(Validation::Edges), 1).unwrap().write(&written, &data.names).unwrap();
     assert_eq!(both(&Protocol::Files(written)), [Validation::Edges; 2]);
@@ -501,13 +505,13 @@ fn splits_of_numpy_are_read_and_bad_ones_refused() {
         error(&|name, shape, _| if name == "test_pos" {
             *shape = vec![2]
         }),
-        "`split.npz`: array `test_pos` has shape [2] where (pairs, 2) is expected"
+        "`split.npz`: array `test_pos` has shape [2], expected (pairs, 2)"
     );
     assert_eq!(
         error(&|name, shape, values| if name == "test_pos" {
             (*shape, *values) = (vec![0, 2], vec![])
         }),
-        "there is no link to test on, with 1 nodes hidden"
+        "no link is left to test on (hidden nodes: 1)"
     );
     fs::write(&path, "no archive").unwrap();
     assert!(matches!(read(None), Err(SplitError::Array(LoadError::Archive { .. }))));
@@ -578,33 +582,21 @@ fn citeseer_is_split_by_every_protocol() {
     assert_eq!(counts(transductive.validation()), (455, 455));
 }
 
-/// Users and items, with the days they came: links join a user and an item.
+/// Nodes of two types, each newer than the one before it; links join the types.
 fn bipartite() -> Dataset {
-    let (mut nodes, mut edges) = (String::new(), String::new());
-    for place in 0..60 {
-        nodes += &format!(
-            "{{\"id\":\"u{place}\",\"node_type\":\"user\",\"taste\":\"t{}\",\"day\":\"2024-01-{:02}\"}}\n",
-            place % 5,
-            1 + place / 3
-        );
-        nodes += &format!(
-            "{{\"id\":\"i{place}\",\"node_type\":\"item\",\"taste\":\"t{}\",\"day\":\"2024-02-{:02}\"}}\n",
-            place % 5,
-            1 + place / 3
-        );
-        for other in 0..4 {
-            edges += &format!("{{\"source\":\"u{place}\",\"target\":\"i{}\"}}\n", (place * 7 + other * 13) % 60);
-        }
-    }
-    crate::load::load_json_lines(nodes.into(), edges.into(), &Default::default()).unwrap()
+    let folder = tempfile::tempdir().unwrap();
+    let world = World { nodes: 120, topics: 5, node_types: 2, dates: true, ..World::default() };
+    world.write_tables(folder.path()).unwrap();
+    load(folder.path(), &LoadOptions::default()).unwrap()
 }
 
 #[test]
 fn negatives_and_candidates_are_of_the_kind_of_the_true_end() {
     let data = bipartite();
     let types = data.attributes.types().unwrap();
-    assert_eq!(types.names, ["item", "user"]);
-    for protocol in [Protocol::Strict, Protocol::Deal2020, Protocol::Transductive] {
+    assert_eq!(types.names, ["type0", "type1"]);
+    for protocol in [Protocol::Strict, Protocol::Deal2020, Protocol::Transductive, Protocol::Temporal { column: None }]
+    {
         let split = Split::make(&data, &protocol, None, 3).unwrap();
         for pair in split.test().pairs().iter().chain(split.validation()) {
             assert_ne!(types.of(pair.source), types.of(pair.target), "{protocol}");
@@ -622,18 +614,12 @@ fn negatives_and_candidates_are_of_the_kind_of_the_true_end() {
 fn the_newest_nodes_are_tested_and_the_newest_of_the_others_validated_on() {
     let data = bipartite();
     let split = Split::make(&data, &Protocol::Temporal { column: None }, None, 1).unwrap();
-    let hidden = split.test().hidden();
-    assert_eq!(hidden.len(), 12);
-    let name = |node: NodeId| data.names.get(node).into_owned();
-    assert!(hidden.iter().all(|&node| name(node).starts_with('i') && name(node)[1..].parse::<usize>().unwrap() >= 48));
+    assert_eq!(split.test().hidden(), (108..120).collect::<Vec<_>>());
     let search = split.search();
-    let held_back = (0..120).filter(|&node| !search.is_visible(node) && hidden.binary_search(&node).is_err());
-    assert!(
-        held_back.clone().count() > 0
-            && held_back.clone().all(|node| name(node).starts_with("i3") || name(node).starts_with("i4"))
-    );
+    let held_back: Vec<NodeId> = (0..108).filter(|&node| !search.is_visible(node)).collect();
+    assert_eq!(held_back, (98..108).collect::<Vec<_>>());
     let other = |column: &str| Split::make(&data, &Protocol::Temporal { column: Some(column.into()) }, None, 1);
-    assert!(matches!(other("taste"), Err(SplitError::NotATime { .. })));
+    assert!(matches!(other("words"), Err(SplitError::NotATime { .. })));
     assert!(matches!(other("missing"), Err(SplitError::NotATime { .. })));
 }
 
@@ -648,12 +634,7 @@ fn nothing_of_hidden_rows_is_fitted() {
         let rows = format!("{rows}{{\"id\":\"z\",{hidden}}}\n");
         let edges = format!("{edges}{{\"source\":\"z\",\"target\":\"n5\"}}\n{{\"source\":\"z\",\"target\":\"n9\"}}\n");
         let columns = toml::from_str("[columns]\nw.kind = \"text\"\nx.kind = \"numeric\"\n").unwrap();
-        crate::load::load_json_lines(
-            rows.into(),
-            edges.into(),
-            &crate::load::LoadOptions { columns, ..Default::default() },
-        )
-        .unwrap()
+        load_json_lines(rows.into(), edges.into(), &LoadOptions { columns, ..LoadOptions::default() }).unwrap()
     };
     let seed = (0..200).find(|&seed| {
         let data = table("\"x\":3,\"w\":\"a1 b\"");

@@ -1,104 +1,40 @@
-//! The container of all our files: safetensors with one text of our own in its header.
+//! The container of all our files: safetensors, with one line of our own in its header.
 //!
-//! That text starts with `coldlink KIND VERSION CHECKSUM`; what follows the line is TOML. The checksum covers kind, version, TOML and
-//! every tensor with its name and shape. Matrices are stored with their rows' filling, in an order and at places that let
-//! them be used as they lie in the mapped file.
+//! That line is `coldlink FORMAT VERSION CHECKSUM`, under the key `coldlink`. Everything that is no array is TOML in the section
+//! `about`. The checksum covers format, version, and every section with its name, type and shape. Sections lie in an order and
+//! at places that let them be used as they are in the mapped file; matrices are stored with their rows' filling.
+//!
+//! A checksum guards against accidents, not against intent: what passes is still checked as input.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bytemuck::Pod;
+use bytemuck::{Pod, cast_slice};
 use rayon::prelude::*;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::{Buffer, Map, write_atomically};
+use super::{Buffer, FileError, FileFormat, FileProblem, Map, write_atomically};
 
-/// The key of our text in the header.
+/// The key of our line in the header.
 const KEY: &str = "coldlink";
-/// Where data starts, and every section of rows with it.
+/// How every file of ours begins, after the eight bytes that tell the header's length.
+const START: &[u8] = b"{\"__metadata__\":{\"coldlink\":\"coldlink ";
+/// How packed graphs began before the first release.
+const OLD_GRAPH: &[u8] = b"\x93CLGRAPH";
+/// The section of everything that is no array.
+const ABOUT: &str = "about";
+/// Where the first section starts, and every row of a matrix.
 const ALIGNMENT: usize = 64;
+/// Checksums are made of pieces of so many bytes, on all threads at once.
+const PIECE: usize = 1 << 20;
 
-/// Why a file could not be used.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot {} `{path}`", problem.action(), path = path.display())]
-pub struct FileError {
-    /// The file.
-    pub path: PathBuf,
-    /// Why.
-    #[source]
-    pub problem: FileProblem,
-}
-
-/// What is wrong with a file.
-#[derive(Debug, thiserror::Error)]
-pub enum FileProblem {
-    /// The system's word.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The system's word about writing it.
-    #[error(transparent)]
-    Write(io::Error),
-    /// Another format, or cut off.
-    #[error("it is not a safetensors file, or it is cut off: {0}")]
-    Container(String),
-    /// Somebody else's safetensors.
-    #[error("it is a safetensors file, but not one of coldlink's")]
-    NotOurs,
-    /// A model where a checkpoint is wanted, or the reverse.
-    #[error("it is a {found}, but a {wanted} is wanted")]
-    Kind {
-        /// What it is.
-        found: String,
-        /// What it should be.
-        wanted: &'static str,
-    },
-    /// Made by a later coldlink.
-    #[error("it has version {found}; this coldlink reads up to version {known}")]
-    Version {
-        /// The file's.
-        found: u32,
-        /// The newest known.
-        known: u32,
-    },
-    /// Changed after it was written.
-    #[error("it is damaged: the checksum is {found:016x}, but {stored:016x} was written")]
-    Checksum {
-        /// Of what is there.
-        found: u64,
-        /// Of what was written.
-        stored: u64,
-    },
-    /// Whole, but not what it says it is.
-    #[error("it is not consistent: {0}")]
-    Inconsistent(String),
-}
-
-impl FileProblem {
-    fn action(&self) -> &'static str {
-        if matches!(self, FileProblem::Write(_)) { "write" } else { "open" }
-    }
-}
-
-impl FileError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
-        match &self.problem {
-            FileProblem::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-                Some("check the path; `coldlink train GRAPH -o MODEL` makes a model".to_owned())
-            }
-            FileProblem::Version { .. } => Some("update coldlink".to_owned()),
-            FileProblem::Checksum { .. } | FileProblem::Container(_) | FileProblem::Inconsistent(_) => {
-                Some("copy the file again, or train again".to_owned())
-            }
-            _ => None,
-        }
-    }
-}
+const _: () = assert!(cfg!(target_endian = "little"), "files are mapped as they are");
 
 /// A number that a section may hold.
 pub(crate) trait Element: Pod {
@@ -108,6 +44,10 @@ pub(crate) trait Element: Pod {
 
 impl Element for u8 {
     const TYPE: Dtype = Dtype::U8;
+}
+
+impl Element for i8 {
+    const TYPE: Dtype = Dtype::I8;
 }
 
 impl Element for u32 {
@@ -122,142 +62,406 @@ impl Element for f32 {
     const TYPE: Dtype = Dtype::F32;
 }
 
+/// One array of a file.
+struct Section<'a> {
+    name: &'a str,
+    dtype: Dtype,
+    shape: &'a [usize],
+    bytes: &'a [u8],
+}
+
 /// Sections to be written.
 #[derive(Default)]
 pub(crate) struct ContainerWriter<'a> {
-    tensors: Vec<(String, Dtype, Vec<usize>, &'a [u8])>,
+    sections: Vec<Unplaced<'a>>,
+}
+
+/// A section that has no place in the file yet.
+struct Unplaced<'a> {
+    name: String,
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: &'a [u8],
+    /// It must start at a multiple of this, and so many bytes fit into its length.
+    alignment: usize,
 }
 
 impl<'a> ContainerWriter<'a> {
     /// Adds a list of numbers.
     pub fn list<E: Element>(&mut self, name: impl Into<String>, values: &'a [E]) {
-        self.tensors.push((name.into(), E::TYPE, vec![values.len()], bytemuck::cast_slice(values)));
+        let bytes = cast_slice(values);
+        self.sections.push(Unplaced {
+            name: name.into(),
+            dtype: E::TYPE,
+            shape: vec![values.len()],
+            bytes,
+            alignment: align_of::<E>(),
+        });
     }
 
-    /// Adds rows of `columns` 32-bit floats, a row being a multiple of [`ALIGNMENT`] bytes.
-    pub fn rows<C: Pod>(&mut self, name: impl Into<String>, columns: usize, chunks: &'a [C]) {
-        let bytes: &[u8] = bytemuck::cast_slice(chunks);
-        let rows = bytes.len() / (columns * size_of::<f32>()).max(1);
-        self.tensors.push((name.into(), Dtype::F32, vec![rows, columns], bytes));
+    /// Adds rows of `columns` numbers.
+    pub fn rows<E: Element>(&mut self, name: impl Into<String>, columns: usize, values: &'a [E]) {
+        let whole_chunks = columns.is_multiple_of(ALIGNMENT / size_of::<E>());
+        self.sections.push(Unplaced {
+            name: name.into(),
+            dtype: E::TYPE,
+            shape: vec![values.len() / columns.max(1), columns],
+            bytes: cast_slice(values),
+            alignment: if whole_chunks { ALIGNMENT } else { align_of::<E>() },
+        });
+    }
+
+    /// Adds records of several numbers each, as rows of bytes.
+    pub fn records<R: Pod>(&mut self, name: impl Into<String>, records: &'a [R]) {
+        self.sections.push(Unplaced {
+            name: name.into(),
+            dtype: Dtype::U8,
+            shape: vec![records.len(), size_of::<R>()],
+            bytes: cast_slice(records),
+            alignment: align_of::<R>(),
+        });
     }
 
     /// Writes the file, whole or not at all. The same contents give the same bytes.
-    pub fn write(mut self, path: &Path, kind: &str, version: u32, about: &str) -> io::Result<()> {
-        // Matrices first: their sizes keep the alignment for the next. Then falling sizes of numbers.
-        self.tensors.sort_by_key(|(name, dtype, shape, _)| {
-            let rank = match dtype {
-                Dtype::F32 if shape.len() == 2 => 0,
-                Dtype::U64 => 1,
-                Dtype::F32 | Dtype::U32 => 2,
-                _ => 3,
-            };
-            (rank, name.clone())
-        });
-        let mut end = 0;
-        let infos = self.tensors.iter().map(|(name, dtype, shape, bytes)| {
-            let start = end;
-            end += bytes.len();
-            (name.clone(), TensorInfo { dtype: *dtype, shape: shape.clone(), data_offsets: (start, end) })
-        });
-        let infos: Vec<_> = infos.collect();
-        let parts = self.tensors.par_iter().map(|(name, _, shape, bytes)| (name.as_str(), shape.as_slice(), *bytes));
-        let checksum = checksum(&format!("{kind} {version} {about}"), parts.collect());
-        let text = format!("{KEY} {kind} {version} {checksum:016x}\n{about}");
-        let metadata = Metadata::new(Some(HashMap::from([(KEY.to_owned(), text)])), infos).map_err(io::Error::other)?;
-        let mut header = serde_json::to_vec(&metadata)?;
-        header.resize((header.len() + 8).next_multiple_of(ALIGNMENT) - 8, b' ');
+    pub fn write(self, path: &Path, format: FileFormat, version: u32, about: &str) -> io::Result<()> {
+        let mut writer: ContainerWriter<'_> = self;
+        writer.list(ABOUT, about.as_bytes());
+        let mut sections = writer.sections;
+        // From the widest alignment to the narrowest, so that each section ends where the next may start.
+        sections.sort_by(|a, b| (Reverse(a.alignment), &a.name).cmp(&(Reverse(b.alignment), &b.name)));
+        let header = header(format, version, &sections)?;
         write_atomically(path, |file| {
             file.write_all(&(header.len() as u64).to_le_bytes())?;
             file.write_all(&header)?;
-            self.tensors.iter().try_for_each(|(.., bytes)| file.write_all(bytes))
+            sections.iter().try_for_each(|section| file.write_all(section.bytes))
         })
     }
 }
 
-fn checksum(about: &str, parts: Vec<(&str, &[usize], &[u8])>) -> u64 {
-    let hashes: Vec<u64> = parts.par_iter().map(|(.., bytes)| xxh3_64(bytes)).collect();
-    let mut parts: Vec<_> = parts.into_iter().zip(hashes).collect();
-    parts.sort_by_key(|((name, ..), _)| *name);
+fn header(format: FileFormat, version: u32, sections: &[Unplaced<'_>]) -> io::Result<Vec<u8>> {
+    let mut end = 0;
+    let infos = sections.iter().map(|section| {
+        let start = end;
+        end += section.bytes.len();
+        let (dtype, shape) = (section.dtype, section.shape.clone());
+        (section.name.clone(), TensorInfo { dtype, shape, data_offsets: (start, end) })
+    });
+    let infos: Vec<_> = infos.collect();
+    let placed =
+        sections.iter().map(|Unplaced { name, dtype, shape, bytes, .. }| Section { name, dtype: *dtype, shape, bytes });
+    let line = line(format, version, checksum(format, version, placed.collect()));
+    let metadata = Metadata::new(Some(HashMap::from([(KEY.to_owned(), line)])), infos).map_err(io::Error::other)?;
+    let mut header = serde_json::to_vec(&metadata)?;
+    header.resize((header.len() + 8).next_multiple_of(ALIGNMENT) - 8, b' ');
+    Ok(header)
+}
+
+fn line(format: FileFormat, version: u32, checksum: u64) -> String {
+    format!("{KEY} {} {version} {checksum:016x}", format.name())
+}
+
+fn checksum(format: FileFormat, version: u32, mut sections: Vec<Section<'_>>) -> u64 {
+    sections.sort_by_key(|section| section.name);
+    let pieces = |section: &Section<'_>| section.bytes.par_chunks(PIECE).map(xxh3_64).collect();
+    let hashes: Vec<Vec<u64>> = sections.par_iter().map(pieces).collect();
     let mut whole = Xxh3::new();
-    whole.update(about.as_bytes());
-    for ((name, shape, _), hash) in parts {
-        whole.update(format!("{name} {shape:?} {hash}").as_bytes());
+    whole.update(format!("{} {version}", format.name()).as_bytes());
+    for (Section { name, dtype, shape, .. }, hashes) in sections.iter().zip(&hashes) {
+        whole.update(format!(" {name} {dtype} {shape:?}").as_bytes());
+        whole.update(cast_slice(hashes));
     }
     whole.digest()
 }
 
+/// What a file that begins like this holds, if it is one of ours, of whatever version.
+pub(crate) fn format_of(start: &[u8]) -> Option<FileFormat> {
+    if start.starts_with(OLD_GRAPH) {
+        return Some(FileFormat::Graph);
+    }
+    let words = start.get(8..)?.strip_prefix(START)?;
+    let name = words.split(|&byte| byte == b' ').next()?;
+    FileFormat::named(std::str::from_utf8(name).ok()?)
+}
+
+/// As many bytes as [`format_of`] needs.
+pub(crate) const START_BYTES: usize = 64;
+
 /// A file that was opened and found whole.
 pub(crate) struct Container {
     path: PathBuf,
+    format: FileFormat,
     map: Arc<Map>,
     places: HashMap<String, (TensorInfo, Range<usize>)>,
-    /// The TOML.
+    /// Everything that is no array, as TOML.
     pub about: String,
+    /// Of all that is in it.
+    pub checksum: u64,
 }
 
 impl Container {
-    /// Opens a file of a kind, in a version up to `version`.
-    pub fn open(path: &Path, kind: &'static str, version: u32) -> Result<Self, FileError> {
-        Self::read(path, kind, version).map_err(|problem| FileError { path: path.to_owned(), problem })
+    /// Opens a file of a format, in a version up to `version`.
+    pub fn open(path: &Path, format: FileFormat, version: u32) -> Result<Self, FileError> {
+        Self::read(path, format, version).map_err(|problem| FileError { path: path.to_owned(), problem })
     }
 
-    fn read(path: &Path, kind: &'static str, version: u32) -> Result<Self, FileProblem> {
+    fn read(path: &Path, wanted: FileFormat, known: u32) -> Result<Self, FileProblem> {
         let map = Arc::new(Map::open(path)?);
-        let container = |error: safetensors::SafeTensorError| FileProblem::Container(error.to_string());
-        let (header, metadata) = SafeTensors::read_metadata(&map).map_err(container)?;
-        let text = metadata.metadata().as_ref().and_then(|texts| texts.get(KEY)).ok_or(FileProblem::NotOurs)?;
-        let (first, about) = text.split_once('\n').ok_or(FileProblem::NotOurs)?;
-        let words: Vec<&str> = first.split(' ').collect();
-        let &[KEY, found_kind, found_version, stored] = words.as_slice() else { return Err(FileProblem::NotOurs) };
-        let found: u32 = found_version.parse().map_err(|_| FileProblem::NotOurs)?;
-        let stored = u64::from_str_radix(stored, 16).map_err(|_| FileProblem::NotOurs)?;
-        if found_kind != kind {
-            return Err(FileProblem::Kind { found: found_kind.to_owned(), wanted: kind });
+        match format_of(&map) {
+            Some(found) if found != wanted => return Err(FileProblem::Format { found, wanted }),
+            _ if map.starts_with(OLD_GRAPH) => return Err(FileProblem::BeforeRelease { format: wanted }),
+            _ => {}
         }
-        if found > version {
-            return Err(FileProblem::Version { found, known: version });
-        }
-        let start = header + 8;
-        let mut places = HashMap::new();
-        for (name, info) in metadata.tensors() {
-            let range = start + info.data_offsets.0..start + info.data_offsets.1;
-            if map.get(range.clone()).is_none() {
-                return Err(FileProblem::Container(format!("tensor `{name}` ends beyond the file")));
-            }
-            places.insert(name, (info.clone(), range));
-        }
-        let parts =
-            places.iter().map(|(name, (info, range))| (name.as_str(), info.shape.as_slice(), &map[range.clone()]));
-        let found = checksum(&format!("{kind} {found_version} {about}"), parts.collect());
+        let (header, metadata) = SafeTensors::read_metadata(&map)
+            .map_err(|error| FileProblem::Container { wanted, reason: error.to_string() })?;
+        let line = metadata.metadata().as_ref().and_then(|texts| texts.get(KEY)).ok_or(FileProblem::NotOurs)?;
+        let (version, stored) = read_line(line, wanted, known)?;
+        let place = |(name, info): (String, &TensorInfo)| {
+            let (start, end) = info.data_offsets;
+            (name, (info.clone(), 8 + header + start..8 + header + end))
+        };
+        let places: HashMap<_, _> = metadata.tensors().into_iter().map(place).collect();
+        let sections = places.iter().map(|(name, (info, range))| Section {
+            name,
+            dtype: info.dtype,
+            shape: &info.shape,
+            bytes: &map[range.clone()],
+        });
+        let found = checksum(wanted, version, sections.collect());
         if found != stored {
-            return Err(FileProblem::Checksum { found, stored });
+            return Err(FileProblem::Checksum { format: wanted, found, stored });
         }
-        Ok(Container { path: path.to_owned(), about: about.to_owned(), map: Arc::clone(&map), places })
+        let (path, about) = (path.to_owned(), String::new());
+        let mut container = Container { path, format: wanted, map, places, about, checksum: stored };
+        let about = container.list::<u8>(ABOUT).map_err(|error| error.problem)?;
+        container.about = String::from_utf8(about.to_vec())
+            .map_err(|error| FileProblem::Inconsistent { format: wanted, reason: format!("`{ABOUT}`: {error}") })?;
+        Ok(container)
     }
 
     /// An error about this file.
-    pub fn inconsistent(&self, what: impl Into<String>) -> FileError {
-        FileError { path: self.path.clone(), problem: FileProblem::Inconsistent(what.into()) }
+    pub fn inconsistent(&self, reason: impl Into<String>) -> FileError {
+        let problem = FileProblem::Inconsistent { format: self.format, reason: reason.into() };
+        FileError { path: self.path.clone(), problem }
     }
 
-    /// Whether there is such a tensor.
+    /// Whether there is such a section.
     pub fn has(&self, name: &str) -> bool {
         self.places.contains_key(name)
     }
 
-    /// The shape of a tensor.
-    pub fn shape(&self, name: &str) -> Result<&[usize], FileError> {
-        Ok(&self.place(name)?.0.shape)
+    /// The numbers of a list, used from the mapped file.
+    pub fn list<E: Element>(&self, name: &str) -> Result<Buffer<E>, FileError> {
+        self.section(name, E::TYPE, |shape| shape.len() == 1)
     }
 
-    /// The numbers of a section, used from the mapped file.
-    pub fn list<N: Pod>(&self, name: &str) -> Result<Buffer<N>, FileError> {
-        let (_, range) = self.place(name)?;
-        Buffer::mapped(&self.map, range.clone())
-            .ok_or_else(|| self.inconsistent(format!("`{name}` has a size or a place that does not fit its numbers")))
+    /// Rows of `columns` numbers, used from the mapped file as an array of something that is made of such numbers.
+    pub fn rows<E: Element, R: Pod>(&self, name: &str, columns: usize) -> Result<Buffer<R>, FileError> {
+        self.section(name, E::TYPE, |shape| shape.len() == 2 && shape[1] == columns)
     }
 
-    fn place(&self, name: &str) -> Result<&(TensorInfo, Range<usize>), FileError> {
-        self.places.get(name).ok_or_else(|| self.inconsistent(format!("there is no tensor `{name}`")))
+    /// Records of several numbers each, used from the mapped file.
+    pub fn records<R: Pod>(&self, name: &str) -> Result<Buffer<R>, FileError> {
+        self.section(name, Dtype::U8, |shape| shape.len() == 2 && shape[1] == size_of::<R>())
+    }
+
+    fn section<T: Pod>(
+        &self,
+        name: &str,
+        dtype: Dtype,
+        fits: impl Fn(&[usize]) -> bool,
+    ) -> Result<Buffer<T>, FileError> {
+        let missing = || self.inconsistent(format!("there is no section `{name}`"));
+        let (info, range) = self.places.get(name).ok_or_else(missing)?;
+        if info.dtype != dtype || !fits(&info.shape) {
+            let TensorInfo { dtype, shape, .. } = info;
+            return Err(self.inconsistent(format!("section `{name}` has type {dtype} and shape {shape:?}")));
+        }
+        let misplaced = || self.inconsistent(format!("section `{name}` has a size or a place that does not fit it"));
+        Buffer::mapped(&self.map, range.clone()).ok_or_else(misplaced)
+    }
+}
+
+/// The version and the checksum that a file claims, if it is of the format and of a version that can be read.
+fn read_line(text: &str, wanted: FileFormat, known: u32) -> Result<(u32, u64), FileProblem> {
+    // Before the first release the TOML followed in the same text.
+    let (first, old) = text.split_once('\n').map_or((text, false), |(first, _)| (first, true));
+    let words: Vec<&str> = first.split(' ').collect();
+    let &[KEY, found, version, stored] = words.as_slice() else { return Err(FileProblem::NotOurs) };
+    let found = FileFormat::named(found).ok_or(FileProblem::NotOurs)?;
+    let version: u32 = version.parse().map_err(|_| FileProblem::NotOurs)?;
+    let stored = u64::from_str_radix(stored, 16).map_err(|_| FileProblem::NotOurs)?;
+    if found != wanted {
+        return Err(FileProblem::Format { found, wanted });
+    }
+    if old || version == 0 {
+        return Err(FileProblem::BeforeRelease { format: found });
+    }
+    if version > known {
+        return Err(FileProblem::Version { found: version, known });
+    }
+    // Numbers can be written in more than one way, and only one of them is ours.
+    if line(found, version, stored) != text {
+        return Err(FileProblem::NotOurs);
+    }
+    Ok((version, stored))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const ABOUT_IT: &str = "answer = 42\n";
+
+    fn write(path: &Path, format: FileFormat, version: u32) {
+        let mut writer = ContainerWriter::default();
+        writer.list("letters", b"abc");
+        writer.list("counts", &[7_u64, 8]);
+        writer.rows("points", 2, &[0.5_f32, -1.0, 2.0, 3.0]);
+        writer.rows("chunks", 16, &[1.0_f32; 32]);
+        writer.records("records", &[[1_u32, 2], [3, 4]]);
+        writer.write(path, format, version, ABOUT_IT).unwrap();
+    }
+
+    fn written() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        write(&path, FileFormat::Model, 1);
+        (folder, path)
+    }
+
+    fn problem(path: &Path, format: FileFormat) -> FileProblem {
+        Container::open(path, format, 1).err().unwrap().problem
+    }
+
+    /// The written file with its line replaced.
+    fn with_line(path: &Path, change: impl Fn(&str) -> String) {
+        let bytes = fs::read(path).unwrap();
+        let header = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+        let text = std::str::from_utf8(&bytes[8..header]).unwrap();
+        let start = text.find("coldlink model").unwrap();
+        let end = start + text[start..].find('"').unwrap();
+        let text = format!("{}{}{}", &text[..start], change(&text[start..end]), &text[end..]);
+        let length = (text.len() as u64).to_le_bytes();
+        fs::write(path, [&length, text.as_bytes(), &bytes[header..]].concat()).unwrap();
+    }
+
+    #[test]
+    fn what_was_written_is_read_again_without_a_copy() {
+        let (folder, path) = written();
+        let container = Container::open(&path, FileFormat::Model, 1).unwrap();
+        assert_eq!(container.about, ABOUT_IT);
+        assert_eq!(*container.list::<u8>("letters").unwrap(), *b"abc");
+        assert_eq!(*container.list::<u64>("counts").unwrap(), [7, 8]);
+        assert_eq!(*container.rows::<f32, [f32; 2]>("points", 2).unwrap(), [[0.5, -1.0], [2.0, 3.0]]);
+        assert!(matches!(container.rows::<f32, [f32; 16]>("chunks", 16), Ok(Buffer::Mapped { .. })));
+        assert_eq!(*container.records::<[u32; 2]>("records").unwrap(), [[1, 2], [3, 4]]);
+        let again = folder.path().join("again");
+        write(&again, FileFormat::Model, 1);
+        assert_eq!(fs::read(&path).unwrap(), fs::read(&again).unwrap());
+    }
+
+    #[test]
+    fn a_section_of_another_type_or_shape_is_refused() {
+        let (_folder, path) = written();
+        let container = Container::open(&path, FileFormat::Model, 1).unwrap();
+        assert!(container.list::<u8>("missing").is_err());
+        assert!(container.list::<u32>("counts").is_err());
+        assert!(container.list::<f32>("points").is_err());
+        assert!(container.rows::<f32, f32>("points", 4).is_err());
+        assert!(container.records::<u64>("counts").is_err());
+        assert!(container.has("counts") && !container.has("missing"));
+    }
+
+    #[test]
+    fn every_flipped_byte_and_every_cut_is_noticed() {
+        let (folder, path) = written();
+        let whole = fs::read(&path).unwrap();
+        let path = folder.path().join("damaged");
+        let check = |bytes: &[u8], what: &str, place: usize| {
+            fs::write(&path, bytes).unwrap();
+            assert!(Container::open(&path, FileFormat::Model, 1).is_err(), "{what} {place}");
+            // Overwriting instead would wait for the disk each time.
+            fs::remove_file(&path).unwrap();
+        };
+        for place in 0..whole.len() {
+            for change in [0x01, 0x20, 0x80, 0xff] {
+                let mut damaged = whole.clone();
+                damaged[place] ^= change;
+                check(&damaged, "byte", place);
+            }
+        }
+        for length in 0..whole.len() {
+            check(&whole[..length], "length", length);
+        }
+        check(&[whole.as_slice(), &[0; 64]].concat(), "longer than", whole.len());
+    }
+
+    #[test]
+    fn a_file_is_known_by_how_it_begins() {
+        let (_folder, path) = written();
+        let whole = fs::read(&path).unwrap();
+        assert_eq!(format_of(&whole[..START_BYTES]), Some(FileFormat::Model));
+        assert_eq!(format_of(b"\x93CLGRAPH\x03\x00"), Some(FileFormat::Graph));
+        assert_eq!((format_of(b"PK\x03\x04"), format_of(b""), format_of(&whole[..40])), (None, None, None));
+        for format in FileFormat::ALL {
+            write(&path, format, 1);
+            assert_eq!(format_of(&fs::read(&path).unwrap()[..START_BYTES]), Some(format));
+        }
+    }
+
+    #[test]
+    fn another_format_is_named_even_of_a_cut_file() {
+        let (_folder, path) = written();
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        let error = Container::open(&path, FileFormat::Graph, 1).err().unwrap();
+        assert_eq!(error.problem.to_string(), "it is a model, but a graph is wanted");
+        assert!(error.hint().unwrap().to_string().starts_with("a graph is an `.npz` file"));
+        write(&path, FileFormat::Graph, 1);
+        let error = Container::open(&path, FileFormat::Model, 1).err().unwrap();
+        assert_eq!(error.problem.to_string(), "it is a graph, but a model is wanted");
+        assert_eq!(error.hint().unwrap().to_string(), "train a model on it with `coldlink train`");
+    }
+
+    #[test]
+    fn a_later_version_says_so() {
+        let (_folder, path) = written();
+        write(&path, FileFormat::Model, 2);
+        let error = Container::open(&path, FileFormat::Model, 1).err().unwrap();
+        let expected = "a newer coldlink wrote it: it has version 2, and this one reads up to version 1";
+        assert_eq!(
+            (error.problem.to_string().as_str(), error.hint().unwrap().to_string().as_str()),
+            (expected, "update coldlink")
+        );
+    }
+
+    #[test]
+    fn a_file_from_before_the_first_release_says_so() {
+        let (folder, path) = written();
+        for old in ["coldlink model 4 0123456789abcdef\\nwidth = 16", "coldlink model 0 0123456789abcdef"] {
+            write(&path, FileFormat::Model, 1);
+            with_line(&path, |_| old.to_owned());
+            let error = Container::open(&path, FileFormat::Model, 1).err().unwrap();
+            assert!(matches!(error.problem, FileProblem::BeforeRelease { format: FileFormat::Model }), "{old}");
+            assert_eq!(error.hint().unwrap().to_string(), "make it again with `coldlink train`");
+        }
+        let graph = folder.path().join("graph");
+        fs::write(&graph, b"\x93CLGRAPH\x03\x00\x00\x00").unwrap();
+        assert!(matches!(problem(&graph, FileFormat::Graph), FileProblem::BeforeRelease { format: FileFormat::Graph }));
+    }
+
+    #[test]
+    fn a_line_that_is_written_otherwise_is_not_ours() {
+        let check = |change: fn(&str) -> String| {
+            let (_folder, path) = written();
+            with_line(&path, change);
+            assert!(matches!(problem(&path, FileFormat::Model), FileProblem::NotOurs));
+        };
+        check(|line| line.replace("model", "table"));
+        check(|line| line.replace(" 1 ", " +1 "));
+        check(|line| line.replace(" 1 ", "  1 "));
+        check(|line| format!("{line} "));
+        check(|_| "coldlink".to_owned());
     }
 }

@@ -3,11 +3,14 @@
 
 mod buffer;
 mod container;
+mod error;
+mod format;
 mod map;
 mod write;
 
 pub use buffer::Buffer;
-pub(crate) use container::{Container, ContainerWriter};
-pub use container::{FileError, FileProblem};
+pub(crate) use container::{Container, ContainerWriter, START_BYTES, format_of};
+pub use error::{FileError, FileProblem};
+pub use format::FileFormat;
 pub use map::Map;
-pub use write::write_atomically;
+pub use write::{Written, is_partial, write_atomically};

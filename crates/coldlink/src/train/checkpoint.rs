@@ -9,14 +9,16 @@ use xxhash_rust::xxh3::Xxh3;
 use super::fit::{Found, Interrupted};
 use super::{Fit, Learner, Phase, Selection, TrainError, Trainer};
 use crate::evaluate::Validated;
-use crate::kernel::{Chunk, Matrix};
+use crate::kernel::{Chunk, LANES, Matrix};
 use crate::network::{Deal, FrozenEncoders};
 use crate::score::ScoreWeights;
-use crate::storage::{Container, ContainerWriter};
+use crate::storage::{Container, ContainerWriter, FileFormat, is_partial};
 
-const KIND: &str = "checkpoint";
+const FORMAT: FileFormat = FileFormat::Checkpoint;
 const VERSION: u32 = 1;
 const FILE: &str = "training.checkpoint";
+/// Numbers in a row of moments: a chunk of the first and one of the second.
+const MOMENTS: usize = 2 * LANES;
 
 /// Where checkpoints of a run go. There is one file, replaced as a whole each time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +66,7 @@ impl Checkpoints {
         for entry in fs::read_dir(&self.folder).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let partial = name.starts_with(&format!(".{FILE}.")) && name.ends_with(".partial");
+            let partial = name.starts_with(&format!(".{FILE}.")) && is_partial(&name);
             if partial || name == FILE {
                 fs::remove_file(&path).map_err(failed)?;
             }
@@ -114,18 +116,18 @@ impl Checkpoints {
             .map_err(|error| TrainError::Write { path: path.clone(), source: std::io::Error::other(error) })?;
         let mut writer = ContainerWriter::default();
         for (name, parameter) in trainer.model().encoders.parameters() {
-            writer.chunks(format!("moments.{name}"), parameter.moments.chunks());
+            writer.rows::<f32>(format!("moments.{name}"), MOMENTS, bytemuck::cast_slice(parameter.moments.chunks()));
             writer.matrix(name, &parameter.weights);
         }
         for (name, weights) in best.into_iter().flat_map(FrozenEncoders::parameters) {
             writer.matrix(format!("best.{name}"), weights);
         }
-        writer.write(&path, KIND, VERSION, &about).map_err(|source| TrainError::Write { path, source })
+        writer.write(&path, FORMAT, VERSION, &about).map_err(|source| TrainError::Write { path, source })
     }
 
     fn read(&self, fit: &Fit<'_>) -> Result<Saved, TrainError> {
         let path = self.path();
-        let archive = Container::open(&path, KIND, VERSION)?;
+        let archive = Container::open(&path, FORMAT, VERSION)?;
         let about: About = toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
         let other = |what| Err(TrainError::OtherRun { path: path.clone(), what });
         if about.config != fit.config.to_toml() {
@@ -145,7 +147,7 @@ impl Checkpoints {
         let mut best = about.best_kept.then(|| model.encoders.frozen());
         for (name, parameter) in model.encoders.parameters_mut() {
             parameter.weights = owned(archive.matrix(&name, parameter.weights.rows(), parameter.weights.columns())?);
-            let moments = archive.list::<[Chunk<f32>; 2]>(&format!("moments.{name}"))?;
+            let moments = archive.rows::<f32, [Chunk<f32>; 2]>(&format!("moments.{name}"), MOMENTS)?;
             let room = parameter.moments.chunks_mut();
             if moments.len() != room.len() {
                 return Err(archive.inconsistent(format!("the moments of `{name}` have another size")).into());

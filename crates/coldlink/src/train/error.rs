@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use super::Diverged;
 use crate::config::ConfigError;
 use crate::evaluate::MetricError;
+use crate::hint::Hint;
 use crate::sample::SampleError;
 use crate::storage::FileError;
 
 /// Why there is no trained model.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TrainError {
     /// A setting is out of range.
     #[error(transparent)]
@@ -19,7 +21,7 @@ pub enum TrainError {
     #[error("cannot train")]
     Sample(#[from] SampleError),
     /// Numbers went out of range.
-    #[error("the loss is no longer a number after {step} steps")]
+    #[error("training diverged: the loss is not a number after {step} steps")]
     Diverged {
         /// Steps done.
         step: u64,
@@ -52,7 +54,7 @@ pub enum TrainError {
         source: io::Error,
     },
     /// A checkpoint could not be read.
-    #[error("cannot go on from the checkpoint")]
+    #[error("cannot resume from the checkpoint")]
     Read(#[from] FileError),
     /// There is nothing to go on from.
     #[error("there is no checkpoint in `{folder}`", folder = folder.display())]
@@ -84,23 +86,18 @@ impl From<Diverged> for TrainError {
 
 impl TrainError {
     /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            TrainError::Config(error) => error.hint(),
-            TrainError::Sample(error) => Some(error.hint()),
-            TrainError::Diverged { .. } => Some("lower `learning_rate`, or use `similarity=cosine`".to_owned()),
-            TrainError::Stopped { checkpoint: Some(_), .. } => {
-                Some("the same command with `--resume` goes on from here".to_owned())
-            }
-            TrainError::Read(error) => error.hint(),
-            TrainError::NoCheckpoint { .. } => Some("leave out `--resume` to start anew".to_owned()),
-            TrainError::Occupied { .. } => {
-                Some("go on from it with `--resume`, or give another folder to start anew".to_owned())
-            }
-            TrainError::OtherRun { .. } => {
-                Some("use the graph, settings and seed it was started with, or give another folder".to_owned())
-            }
-            _ => None,
-        }
+    pub fn hint(&self) -> Option<Hint> {
+        Some(Hint::new(match self {
+            TrainError::Config(error) => return error.hint(),
+            TrainError::Sample(error) => return error.hint(),
+            TrainError::Read(error) => return error.hint(),
+            TrainError::Metric(_) | TrainError::Write { .. } | TrainError::Remove { .. } => return None,
+            TrainError::Diverged { .. } => "lower the setting `learning_rate` | use {set similarity=cosine}",
+            TrainError::Stopped { checkpoint: Some(_), .. } => "run the same command with {resume} to continue",
+            TrainError::Stopped { checkpoint: None, .. } => return None,
+            TrainError::NoCheckpoint { .. } => "omit {resume} to start from scratch",
+            TrainError::Occupied { .. } => "continue from it with {resume} | use another folder to start from scratch",
+            TrainError::OtherRun { .. } => "use the graph, settings and seed of that run | use another folder",
+        }))
     }
 }

@@ -33,7 +33,7 @@ fn auto_candidates(base: &Config, fixed: &[String]) -> Result<Vec<Candidate>, Co
         let is_free =
             |change: &&&str| change.split('=').next().is_some_and(|key| fixed.iter().all(|fixed| fixed != key));
         let free: Vec<&str> = changes.iter().filter(is_free).copied().collect();
-        let config = free.iter().try_fold(base.clone(), |config, change| config.set(change))?;
+        let config = base.set_all(&free)?;
         if candidates.iter().all(|candidate| candidate.config != config) {
             candidates.push(Candidate { name: free.join(" "), config });
         }

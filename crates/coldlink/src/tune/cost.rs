@@ -1,7 +1,7 @@
 //! What a training run is likely to cost, from sizes alone.
 
 use crate::config::{Config, Loss};
-use crate::network::Features;
+use crate::network::{Features, SparseRows};
 use crate::split::TrainView;
 
 /// Floating-point operations of dense products that two cores do in a second.
@@ -27,13 +27,16 @@ pub(super) fn estimated_seconds(config: &Config, view: &TrainView<'_>, features:
     // Distinct nodes among those drawn.
     let nodes = warm * (1.0 - (-drawn / warm.max(1.0)).exp());
     let first = config.hidden.first().copied().unwrap_or(config.width) as f64;
+    // Forward and backward, and the optimiser on each touched row.
+    let sparse = |rows: &SparseRows| {
+        let entries = nodes * rows.mean_entries();
+        (4.0 * entries + 12.0 * entries.min(rows.width() as f64)) * first / SPARSE_RATE
+    };
+    let dense = |width: usize| 4.0 * nodes * width as f64 * first / DENSE_RATE;
     let input = match features {
-        // Forward and backward, and the optimiser on each touched row.
-        Features::Sparse(rows) => {
-            let entries = nodes * rows.mean_entries();
-            (4.0 * entries + 12.0 * entries.min(features.width() as f64)) * first / SPARSE_RATE
-        }
-        Features::Dense(_) => 4.0 * nodes * features.width() as f64 * first / DENSE_RATE,
+        Features::Sparse(rows) => sparse(rows),
+        Features::Dense(matrix) => dense(matrix.columns()),
+        Features::Mixed(rows, matrix) => sparse(rows) + dense(matrix.columns()),
     };
     let mut hidden = 0.0;
     let mut inputs = first;

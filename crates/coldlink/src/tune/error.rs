@@ -3,19 +3,21 @@
 use std::path::PathBuf;
 
 use crate::config::ConfigError;
+use crate::hint::Hint;
 use crate::train::TrainError;
 
 /// Why a search ended without a choice.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TuneError {
     /// A trial could not be trained.
     #[error(transparent)]
     Train(#[from] TrainError),
     /// A setting of the space.
-    #[error("the space is not usable")]
+    #[error("cannot use the search space")]
     Config(#[from] ConfigError),
     /// The space itself.
-    #[error("the space is not usable: {0}")]
+    #[error("cannot use the search space: {0}")]
     Space(String),
     /// There is nothing to try.
     #[error("there are no settings to try")]
@@ -32,12 +34,12 @@ pub enum TuneError {
 
 impl TuneError {
     /// What to do about it.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         match self {
             TuneError::Train(error) => error.hint(),
             TuneError::Config(error) => error.hint(),
             TuneError::Space(_) | TuneError::Nothing => {
-                Some("a space has a line for each setting, as `temperature = [0.1, 0.2]`".to_owned())
+                Some(Hint::new("give each setting a line, such as `temperature = [0.1, 0.2]`"))
             }
             TuneError::Write { .. } => None,
         }

@@ -1,7 +1,7 @@
 //! Settings chosen on validation pairs: a list of candidates, tried for a part of their steps, of which the best are tried for
 //! all of them.
 //!
-//! [`auto`] is the short form that `train` and `evaluate` use; a [`Space`] with many more candidates is searched by
+//! `auto` is the short form that `train` and `evaluate` use; a [`Space`] with many more candidates is searched by
 //! `coldlink tune`. Both run inside one split and never look at its test pairs. What they choose depends on the data, the seed and
 //! the budget, and not on the speed of the machine: a budget is counted in estimated work.
 

@@ -147,7 +147,7 @@ fn read_header(reader: &mut impl Read) -> Result<String, ArrayProblem> {
     let mut start = [0; 8];
     reader.read_exact(&mut start).map_err(damaged)?;
     if &start[..6] != b"\x93NUMPY" {
-        return Err(ArrayProblem::Header { reason: "it does not begin with numpy's mark" });
+        return Err(ArrayProblem::Header { reason: "it does not start with NumPy's magic bytes" });
     }
     let mut length = [0; 4];
     let length_bytes = match start[6] {
@@ -177,7 +177,7 @@ fn parse_header(header: &str) -> Result<(&str, bool, Vec<usize>), ArrayProblem> 
         value_of(header, "fortran_order").ok_or(wrong("it has no `fortran_order`"))?.starts_with("True");
     let shape = value_of(header, "shape").ok_or(wrong("it has no `shape`"))?;
     let inside =
-        shape.strip_prefix('(').and_then(|shape| shape.split_once(')')).ok_or(wrong("its shape is no tuple"))?.0;
+        shape.strip_prefix('(').and_then(|shape| shape.split_once(')')).ok_or(wrong("its shape is not a tuple"))?.0;
     let lengths =
         inside.split(',').map(|length| length.trim().trim_end_matches('L')).filter(|length| !length.is_empty());
     let shape =
@@ -222,7 +222,7 @@ fn damaged(error: io::Error) -> ArrayProblem {
 pub fn write_npy_f32(path: &Path, rows: usize, columns: usize, values: &[f32]) -> Result<(), LoadError> {
     let write = |writer: &mut dyn Write| {
         if rows.checked_mul(columns) != Some(values.len()) {
-            let reason = format!("{rows} x {columns} numbers were announced, and {} given", values.len());
+            let reason = format!("expected {rows} x {columns} numbers, got {}", values.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
         writer.write_all(&npy_start("<f4", &format!("({rows}, {columns})")))?;

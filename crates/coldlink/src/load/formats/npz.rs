@@ -1,78 +1,15 @@
-//! `.npz` files: an archive of numpy arrays, and the SparseGraph layout in it (gnn-benchmark, Graph2Gauss).
+//! The SparseGraph layout of arrays in an `.npz` file (gnn-benchmark, Graph2Gauss).
 
 use std::fs::File;
-use std::io::{BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::io::Read;
+use std::path::Path;
 
-use zip::ZipArchive;
-
-use super::npy::Array;
+use super::archive::NpzFile;
 use crate::columns::Mismatches;
 use crate::dataset::{Dataset, NewNodes, Notes};
 use crate::graph::{AttributeNames, Attributes, GraphBuilder, Names, NodeId};
-use crate::load::error::{ArrayProblem, LoadError, read_error};
+use crate::load::error::{ArrayProblem, LoadError};
 use crate::load::{LoadOptions, name_of};
-
-/// The ending of an array's file within the archive.
-const ENDING: &str = ".npy";
-
-/// An open `.npz` file. Arrays are read when they are asked for.
-pub struct NpzFile {
-    path: PathBuf,
-    archive: ZipArchive<BufReader<File>>,
-}
-
-impl NpzFile {
-    /// Opens a file and reads its list of arrays.
-    pub fn open(path: &Path) -> Result<Self, LoadError> {
-        let file = File::open(path).map_err(|source| read_error(path, source))?;
-        let archive = ZipArchive::new(BufReader::new(file))
-            .map_err(|error| LoadError::Archive { path: path.to_owned(), reason: error.to_string() })?;
-        Ok(NpzFile { path: path.to_owned(), archive })
-    }
-
-    /// The arrays' names, sorted.
-    pub fn names(&self) -> Vec<String> {
-        let array = |file: &str| file.strip_suffix(ENDING).map(str::to_owned);
-        let mut names: Vec<String> = self.archive.file_names().flatten().filter_map(|file| array(&file)).collect();
-        names.sort_unstable();
-        names
-    }
-
-    /// Whether there is an array of that name.
-    pub fn has(&self, name: &str) -> bool {
-        self.archive.index_for_name(&format!("{name}{ENDING}")).is_some()
-    }
-
-    /// The shape and numbers of an array of whole numbers, row by row.
-    pub fn integers(&mut self, name: &str) -> Result<(Vec<usize>, Vec<i64>), LoadError> {
-        let array = self.array(name)?;
-        let integers = array.integers().map_err(|problem| self.problem(name, problem))?;
-        Ok((array.shape, integers))
-    }
-
-    /// The shape and numbers of an array of any numbers, row by row.
-    pub fn floats(&mut self, name: &str) -> Result<(Vec<usize>, Vec<f64>), LoadError> {
-        let array = self.array(name)?;
-        let floats = array.floats();
-        Ok((array.shape, floats))
-    }
-
-    fn array(&mut self, name: &str) -> Result<Array, LoadError> {
-        if !self.has(name) {
-            return Err(self.problem(name, ArrayProblem::Missing));
-        }
-        let array = match self.archive.by_name(&format!("{name}{ENDING}")) {
-            Ok(entry) => Array::read(entry),
-            Err(error) => Err(ArrayProblem::Damaged { reason: error.to_string() }),
-        };
-        array.map_err(|problem| self.problem(name, problem))
-    }
-
-    fn problem(&self, array: &str, problem: ArrayProblem) -> LoadError {
-        LoadError::Array { path: self.path.clone(), array: array.to_owned(), problem }
-    }
-}
 
 /// A graph with attributes in SparseGraph layout.
 pub(in crate::load) fn load_sparse_graph(path: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
@@ -213,7 +150,7 @@ fn read_columns(npz: &mut NpzFile, name: &str, width: usize) -> Result<Vec<u32>,
 fn read_offsets(npz: &mut NpzFile, name: &str, rows: usize, entries: usize) -> Result<Vec<usize>, LoadError> {
     let (shape, offsets) = npz.integers(name)?;
     if offsets.len() != rows + 1 {
-        let expected = format!("[{}], one more than rows,", rows + 1);
+        let expected = format!("[{}], one more than rows", rows + 1);
         return Err(npz.problem(name, ArrayProblem::Shape { expected, found: shape }));
     }
     check_range(npz, name, &offsets, entries as i64)?;
@@ -229,7 +166,7 @@ fn read_offsets(npz: &mut NpzFile, name: &str, rows: usize, entries: usize) -> R
 fn read_values(npz: &mut NpzFile, name: &str, entries: usize) -> Result<Vec<f64>, LoadError> {
     let (shape, values) = npz.floats(name)?;
     if values.len() != entries {
-        let expected = format!("[{entries}], as many as columns,");
+        let expected = format!("[{entries}], as many as columns");
         return Err(npz.problem(name, ArrayProblem::Shape { expected, found: shape }));
     }
     Ok(values)
@@ -249,7 +186,7 @@ fn check_exactly(npz: &NpzFile, name: &str, entry: usize, value: i64, expected: 
     Err(npz.problem(name, ArrayProblem::Unexpected { entry, value, expected }))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "npz"))]
 mod tests {
     use super::super::npy::npy_start;
     use super::*;
@@ -344,22 +281,22 @@ mod tests {
         let graph = Archive::path_graph;
         check(graph().without("adj_indptr"), "array `adj_indptr`: it is missing");
         check(graph().without("attr_data"), "array `attr_data`: it is missing");
-        check(graph().with("adj_shape", &[3]), "array `adj_shape`: its shape is [1], where [2] is expected");
-        check(graph().with("adj_shape", &[3, 4]), "array `adj_shape`: its shape is [3, 4], where square is expected");
-        check(graph().with("adj_shape", &[-1, 3]), "`adj_shape`: entry 0 is -1, which is not from 0 to 4294967295");
-        check(graph().with("adj_shape", &[4, 4]), "its shape is [4], where [5], one more than rows, is expected");
-        check(graph().with("adj_indices", &[1, 0, 3, 1]), "`adj_indices`: entry 2 is 3, which is not from 0 to 2");
-        check(graph().with("adj_indptr", &[0, 3, 1, 4]), "so a row would have fewer than no entries");
-        check(graph().with("adj_indptr", &[0, 1, 3, 3]), "`adj_indptr`: entry 3 is 3, where 4 is expected");
-        check(graph().with("adj_data", &[1]), "its shape is [1], where [4], as many as columns, is expected");
-        check(graph().with("adj_data", &[0; 4]), "has no link between two different nodes");
-        check(graph().with("attr_shape", &[2, 2]), "its shape is [4], where [3], one more than rows, is expected");
+        check(graph().with("adj_shape", &[3]), "array `adj_shape`: its shape is [1], expected [2]");
+        check(graph().with("adj_shape", &[3, 4]), "array `adj_shape`: its shape is [3, 4], expected square");
+        check(graph().with("adj_shape", &[-1, 3]), "`adj_shape`: entry 0 is -1, expected 0 to 4294967295");
+        check(graph().with("adj_shape", &[4, 4]), "its shape is [4], expected [5], one more than rows");
+        check(graph().with("adj_indices", &[1, 0, 3, 1]), "`adj_indices`: entry 2 is 3, expected 0 to 2");
+        check(graph().with("adj_indptr", &[0, 3, 1, 4]), "entry 2 is smaller than the one before it");
+        check(graph().with("adj_indptr", &[0, 1, 3, 3]), "`adj_indptr`: entry 3 is 3, expected 4");
+        check(graph().with("adj_data", &[1]), "its shape is [1], expected [4], as many as columns");
+        check(graph().with("adj_data", &[0; 4]), "has no links between different nodes");
+        check(graph().with("attr_shape", &[2, 2]), "its shape is [4], expected [3], one more than rows");
         let bare = graph().with("attr_shape", &[3, 0]).with("attr_indptr", &[0; 4]).with("attr_indices", &[]);
-        check(bare.with("attr_data", &[]), "has no column that makes an attribute");
+        check(bare.with("attr_data", &[]), "becomes an attribute");
         let empty = graph().with("adj_shape", &[0, 0]).with("adj_indptr", &[0]).with("adj_indices", &[]);
-        check(empty.with("adj_data", &[]), "has no node");
+        check(empty.with("adj_data", &[]), "has no nodes");
         let fewer = graph().with("attr_shape", &[2, 2]).with("attr_indptr", &[0, 1, 3]);
-        check(fewer, "`attr_shape`: its shape is [2, 2], where a row for each of 3 nodes is expected");
+        check(fewer, "`attr_shape`: its shape is [2, 2], expected a row for each of 3 nodes");
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn read_members(folder: &Path, nodes: usize) -> Result<Vec<usize>, LoadError> {
     let path = folder.join(GRAPH_IDS);
     let array = read_array(&path)?;
     if array.shape != [nodes] {
-        let expected = format!("[{nodes}], a number for each node of `{GRAPH}`,");
+        let expected = format!("[{nodes}], a number for each node of `{GRAPH}`");
         return Err(array_problem(&path, ArrayProblem::Shape { expected, found: array.shape }));
     }
     let mut ids = array.integers().map_err(|problem| array_problem(&path, problem))?;
@@ -297,26 +297,29 @@ mod tests {
         };
         let files = Files::new;
         let node = |id: &str| files().graph(&files().graph.replace("\"id\": 3", &format!("\"id\": {id}")));
-        check(node("7"), "train_graph.json`: the node at position 3 has the id 7");
+        check(node("7"), "train_graph.json`: the node at position 3 has id 7, expected 3");
         check(node("-3"), "train_graph.json` line 2, column 98: invalid value: integer `-3`, expected usize");
         check(files().graph("{\"nodes\": [],\n \"links\": ["), "line 2, column 11: EOF while parsing a list");
         check(files().graph("{\"nodes\": []}"), "line 1, column 13: missing field `links`");
-        check(files().graph("{\"nodes\": [], \"links\": []}"), "train_graph.json` has no node");
-        let unknown = "train_graph.json`: link 1 has an end 5, where 4 is the last of 5 nodes";
+        check(files().graph("{\"nodes\": [], \"links\": []}"), "train_graph.json` has no nodes");
+        let unknown = "train_graph.json`: link 1 ends at node 5, but the last of 5 nodes is 4";
         check(files().links(false, "[1,2] [5,1]"), unknown);
-        check(files().links(false, "[0,3] [0,1] [2,2]"), "train_graph.json` has no link between two different nodes");
+        check(files().links(false, "[0,3] [0,1] [2,2]"), "train_graph.json` has no links between different nodes");
         check(files().features(vec![]), "train_feats.npy`: it is missing");
         check(files().features(b"\x93NUMPY".to_vec()), "its data is damaged: failed to fill whole buffer");
-        check(files().features(floats("(5, 0)", &[])), "train_feats.npy` has no column that makes an attribute");
-        let rows = "its shape is [1, 2], where a row for each of 5 nodes of `train_graph.json` is expected";
+        check(files().features(floats("(5, 0)", &[])), "train_feats.npy` becomes an attribute");
+        let rows = "its shape is [1, 2], expected a row for each of 5 nodes of `train_graph.json`";
         check(files().features(floats("(1, 2)", &[1.0; 2])), rows);
-        check(files().features(floats("(10,)", &[1.0; 10])), "of `train_graph.json` is expected");
+        check(
+            files().features(floats("(10,)", &[1.0; 10])),
+            "expected a row for each of 5 nodes of `train_graph.json`",
+        );
         let infinite = floats("(5, 1)", &[0.0, 0.0, 1e300, 0.0, 0.0]);
-        check(files().features(infinite), "which is not finite in 32 bits");
+        check(files().features(infinite), "expected a finite 32-bit number");
         check(files().ids(vec![]), "train_graph_id.npy`: it is missing");
-        let length = "its shape is [2], where [5], a number for each node of `train_graph.json`, is expected";
+        let length = "its shape is [2], expected [5], a number for each node of `train_graph.json`";
         check(files().ids(integers(&[1, 1])), length);
-        check(files().ids(floats("(5,)", &[0.5; 5])), "entry 0 is 0.5, where a whole number of 64 bits is expected");
+        check(files().ids(floats("(5,)", &[0.5; 5])), "entry 0 is 0.5, expected a 64-bit integer");
         check(files().ids(integers(&[3, 2, 2, 3, 9])), "train_graph_id.npy`: no node has graph id 1, only 2, 3, 9");
         let many: Vec<i64> = (2..102).collect();
         assert!(PpiProblem::NoSuchGraph { expected: 1, found: many }.to_string().ends_with("24, 25, …"));

@@ -1,28 +1,26 @@
-//! JSON lines: an object on each line, whose values become the cells of a table.
-//!
-//! A text is a cell as it stands, a number and `true` or `false` as JSON writes them, `null` and a missing key are an empty
-//! cell, and a list stays as JSON writes it.
+//! JSON lines: an object on each line, whose values are the cells of a table. `null` and a missing key are a missing cell.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::io::BufRead;
+use std::marker::PhantomData;
 use std::path::Path;
 
-use csv::StringRecord;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
+use crate::columns::{Cell, Cells};
 use crate::load::error::{LineProblem, LoadError, TableProblem, read_error};
 
 /// Different keys that a file may have. Each of them is a column of all rows, so a few lines could ask for a lot of memory.
-const MOST_KEYS: usize = 1_000;
+pub(super) const MOST_KEYS: usize = 1_000;
 
 /// The lines of a file, as rows of cells.
 pub(in crate::load) struct JsonLines {
     text: Box<dyn BufRead>,
     /// The place of each key in a row.
     places: HashMap<String, usize>,
-    cells: Vec<String>,
+    cells: Vec<Value>,
     bytes: Vec<u8>,
     line: u64,
 }
@@ -32,7 +30,7 @@ impl JsonLines {
     pub fn header(path: &Path, text: Box<dyn BufRead>) -> Result<Vec<String>, LoadError> {
         let mut lines = JsonLines::new(text, &[]);
         let mut header: Vec<String> = Vec::new();
-        while let Some(object) = lines.object(path)? {
+        while let Some(object) = lines.object::<IgnoredAny>(path)? {
             for (key, _) in object.0 {
                 if !lines.places.contains_key(&key) {
                     lines.places.insert(key.clone(), header.len());
@@ -52,27 +50,31 @@ impl JsonLines {
     /// Rows with the cells of `header`, in its order.
     pub fn new(text: Box<dyn BufRead>, header: &[String]) -> Self {
         let places = header.iter().cloned().zip(0..).collect();
-        JsonLines { text, places, cells: vec![String::new(); header.len()], bytes: Vec::new(), line: 0 }
+        JsonLines { text, places, cells: vec![Value::Null; header.len()], bytes: Vec::new(), line: 0 }
     }
 
-    /// Fills a record with the next row and tells its line.
-    pub fn read(&mut self, path: &Path, record: &mut StringRecord) -> Result<Option<u64>, LoadError> {
-        let Some(object) = self.object(path)? else { return Ok(None) };
-        self.cells.iter_mut().for_each(String::clear);
+    /// Goes on to the next row and tells its line.
+    pub fn read(&mut self, path: &Path) -> Result<Option<u64>, LoadError> {
+        let Some(object) = self.object::<Value>(path)? else { return Ok(None) };
+        self.cells.fill(Value::Null);
         for (key, value) in object.0 {
-            // A key that the look at the header has not met: the file has changed since.
+            // A key that the look at the header has not found: the file has changed since.
             let Some(&place) = self.places.get(&key) else { continue };
-            if !write_cell(&value, &mut self.cells[place]) {
+            if Cell::of_json(&value).is_none() {
                 return Err(self.problem(path, LineProblem::Nested { column: key }));
             }
+            self.cells[place] = value;
         }
-        record.clear();
-        self.cells.iter().for_each(|cell| record.push_field(cell.trim()));
         Ok(Some(self.line))
     }
 
+    /// The row that was read last.
+    pub fn row(&self) -> &dyn Cells {
+        &self.cells
+    }
+
     /// The next object; empty lines are passed over.
-    fn object(&mut self, path: &Path) -> Result<Option<Object>, LoadError> {
+    fn object<T: DeserializeOwned>(&mut self, path: &Path) -> Result<Option<Object<T>>, LoadError> {
         loop {
             self.bytes.clear();
             let read = self.text.read_until(b'\n', &mut self.bytes).map_err(|source| read_error(path, source))?;
@@ -87,7 +89,7 @@ impl JsonLines {
             if text.is_empty() {
                 continue;
             }
-            let object = serde_json::from_str::<Object>(text);
+            let object = serde_json::from_str::<Object<T>>(text);
             return object
                 .map(Some)
                 .map_err(|error| self.problem(path, LineProblem::NotJson { reason: error.to_string() }));
@@ -99,34 +101,20 @@ impl JsonLines {
     }
 }
 
-/// Adds a value to a cell; refuses what has no place in one.
-fn write_cell(value: &Value, cell: &mut String) -> bool {
-    match value {
-        Value::Null => {}
-        Value::Bool(flag) => cell.push_str(if *flag { "true" } else { "false" }),
-        Value::Number(number) => cell.push_str(&number.to_string()),
-        Value::String(text) => cell.push_str(text),
-        Value::Object(_) => return false,
-        Value::Array(values) if values.iter().any(|value| value.is_array() || value.is_object()) => return false,
-        Value::Array(_) => cell.push_str(&value.to_string()),
-    }
-    true
-}
-
 /// An object's entries in their order.
-struct Object(Vec<(String, Value)>);
+struct Object<T>(Vec<(String, T)>);
 
-impl<'de> Deserialize<'de> for Object {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Object;
+        struct Entries<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+            type Value = Object<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object with a key for each column")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<T>, A::Error> {
                 let mut entries = Vec::new();
                 while let Some(entry) = map.next_entry()? {
                     entries.push(entry);
@@ -134,7 +122,7 @@ impl<'de> Deserialize<'de> for Object {
                 Ok(Object(entries))
             }
         }
-        deserializer.deserialize_map(Entries)
+        deserializer.deserialize_map(Entries(PhantomData))
     }
 }
 
@@ -153,7 +141,7 @@ mod tests {
         let mut rows = Rows::open(&path)?;
         let mut all = Vec::new();
         while let Some((line, record)) = rows.next()? {
-            all.push((line, record.iter().map(str::to_owned).collect()));
+            all.push((line, (0..record.len()).map(|place| record.cell(place).to_text().into_owned()).collect()));
         }
         Ok((rows.header().to_vec(), all))
     }
@@ -185,12 +173,12 @@ mod tests {
             assert!(error.to_string().contains(expected), "{error}");
             assert!(error.hint().is_some(), "{error}");
         };
-        check(b"{\"id\": 1}\n[1, 2]\n", "line 2: this is no JSON object");
+        check(b"{\"id\": 1}\n[1, 2]\n", "line 2: not a JSON object");
         check(b"{\"id\": 1}\n{\"id\": \n", "line 2: ");
         check(b"{\"id\": 1, \"at\": {\"x\": 1}}\n", "line 1: column `at`");
         check(b"{\"id\": 1, \"at\": [[1]]}\n", "line 1: column `at`");
         let many: String = (0..1001).map(|key| format!("{{\"k{key}\": 1}}\n")).collect();
-        check(many.as_bytes(), "line 1001: more than 1000 different keys");
+        check(many.as_bytes(), "line 1001: the rows so far have more than 1000 different keys");
         check(b"\xff\n", "line 1: the text is not UTF-8");
         check(b"", "the file is empty");
         check(b"{}\n", "the file is empty");

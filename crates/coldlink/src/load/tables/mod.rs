@@ -1,8 +1,13 @@
 //! A graph as two tables, one of links and one of nodes; and new nodes as a table.
 
 mod json_lines;
+mod memory;
 mod nodes;
 mod pairs;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet.rs"]
 mod parquet;
 mod rows;
 
@@ -15,11 +20,12 @@ use rows::{Rows, endings};
 
 use super::error::{LineProblem, LoadError, TableProblem};
 use super::{LoadOptions, UnknownNodes, name_of};
-use crate::columns::{EdgeColumns, Schema};
+use crate::columns::{Cells, EdgeColumns, Schema};
 use crate::dataset::{Dataset, NewNodes, Notes};
 use crate::graph::{GraphBuilder, Names, NodeId};
 
-pub use pairs::{load_excluded, load_pairs};
+pub use memory::{Objects, Table};
+pub use pairs::{load_names, load_pairs};
 pub(in crate::load) use rows::is_table;
 
 /// Headers of the two columns that make a link; other tables have it in their first two.
@@ -46,7 +52,15 @@ pub fn load_json_lines(nodes: Vec<u8>, edges: Vec<u8>, options: &LoadOptions) ->
     assemble(table, Path::new("edges"), rows, options)
 }
 
-fn assemble(table: NodeTable, edges: &Path, links: Rows, options: &LoadOptions) -> Result<Dataset, LoadError> {
+/// Loads a graph from both tables in memory. Rows are counted from 1 in errors, as lines of files are.
+pub fn load_in_memory(nodes: &dyn Table, edges: &dyn Table, options: &LoadOptions) -> Result<Dataset, LoadError> {
+    let open = || Rows::of_table("nodes", nodes);
+    let table = NodeTable::read(&open, &options.columns, options.strict_input)?;
+    let rows = Rows::of_table("edges", edges)?;
+    assemble(table, Path::new("edges"), rows, options)
+}
+
+fn assemble(table: NodeTable, edges: &Path, links: Rows<'_>, options: &LoadOptions) -> Result<Dataset, LoadError> {
     let ends = Ends { file_name: &table.file_name, numbers: table.index()? };
     let mut links = Links::read(links, &ends, options)?;
     let mut builder = GraphBuilder::new(ends.numbers.len());
@@ -98,6 +112,12 @@ pub fn new_from_json_lines(lines: Vec<u8>, schema: &Schema, strict: bool) -> Res
     read_new(Rows::of_json_lines("new nodes", lines.into())?, schema, NamesOfRows::Optional, strict)
 }
 
+/// New nodes from a table in memory, as [`load_new`] reads them from a file. A row without a name is called by its place, from
+/// `new 1` on.
+pub fn new_nodes(table: &dyn Table, schema: &Schema, strict: bool) -> Result<NewNodes, LoadError> {
+    read_new(Rows::of_table("new nodes", table)?, schema, NamesOfRows::Optional, strict)
+}
+
 /// What an edge table says.
 #[derive(Default)]
 struct Links {
@@ -107,7 +127,7 @@ struct Links {
 }
 
 impl Links {
-    fn read(mut rows: Rows, nodes: &Ends, options: &LoadOptions) -> Result<Self, LoadError> {
+    fn read(mut rows: Rows<'_>, nodes: &Ends, options: &LoadOptions) -> Result<Self, LoadError> {
         let columns = match &options.columns.edges {
             Some(given) => LinkColumns::given(&rows, given)?,
             None => LinkColumns::find(&rows, nodes)?,
@@ -123,7 +143,7 @@ impl Links {
     fn add(
         &mut self,
         columns: &LinkColumns,
-        row: &csv::StringRecord,
+        row: &dyn Cells,
         nodes: &Ends,
         unknown_nodes: UnknownNodes,
     ) -> Result<(), LineProblem> {
@@ -145,29 +165,29 @@ struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    fn find(&self, row: &csv::StringRecord, column: &Column) -> Result<NodeId, LineProblem> {
-        let name = &row[column.index];
-        self.numbers.get(name).copied().ok_or_else(|| match name {
+    fn find(&self, row: &dyn Cells, column: &LinkColumn) -> Result<NodeId, LineProblem> {
+        let name = row.cell(column.index).to_text();
+        self.numbers.get(&*name).copied().ok_or_else(|| match &*name {
             "" => LineProblem::NoName { column: column.name.clone() },
-            _ => LineProblem::UnknownNode { name: name.to_owned(), nodes: self.file_name.to_owned() },
+            name => LineProblem::UnknownNode { name: name.to_owned(), nodes: self.file_name.to_owned() },
         })
     }
 }
 
 /// Where an edge table has what.
 struct LinkColumns {
-    source: Column,
-    target: Column,
-    weight: Option<Column>,
+    source: LinkColumn,
+    target: LinkColumn,
+    weight: Option<LinkColumn>,
 }
 
-struct Column {
+struct LinkColumn {
     index: usize,
     name: String,
 }
 
 impl LinkColumns {
-    fn given(rows: &Rows, given: &EdgeColumns) -> Result<Self, LoadError> {
+    fn given(rows: &Rows<'_>, given: &EdgeColumns) -> Result<Self, LoadError> {
         let weight = given.weight.as_ref().map(|name| rows.find(name)).transpose()?;
         Ok(LinkColumns::at(rows.header(), rows.find(&given.source)?, rows.find(&given.target)?, weight))
     }
@@ -176,11 +196,11 @@ impl LinkColumns {
     fn at(header: &[String], source: usize, target: usize, weight: Option<usize>) -> Self {
         let named = |name: &&str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
         let found = || WEIGHTS.iter().find_map(named).filter(|&weight| weight != source && weight != target);
-        let column = |index: usize| Column { index, name: header[index].clone() };
+        let column = |index: usize| LinkColumn { index, name: header[index].clone() };
         LinkColumns { source: column(source), target: column(target), weight: weight.or_else(found).map(column) }
     }
 
-    fn find(rows: &Rows, nodes: &Ends) -> Result<Self, LoadError> {
+    fn find(rows: &Rows<'_>, nodes: &Ends) -> Result<Self, LoadError> {
         let header = rows.header();
         if header.len() < 2 {
             return Err(rows.problem(TableProblem::TooFewColumns { columns: header.len() }));
@@ -195,16 +215,17 @@ impl LinkColumns {
     }
 
     /// A weight that is not given is 1.
-    fn weight(&self, row: &csv::StringRecord) -> Result<f64, LineProblem> {
-        let Some((cell, column)) = self.weight.as_ref().map(|weight| (&row[weight.index], &weight.name)) else {
-            return Ok(1.0);
-        };
-        if cell.is_empty() {
+    fn weight(&self, row: &dyn Cells) -> Result<f64, LineProblem> {
+        let Some(column) = &self.weight else { return Ok(1.0) };
+        let cell = row.cell(column.index).tidy();
+        if cell.is_missing() {
             return Ok(1.0);
         }
-        let named = || (column.clone(), cell.to_owned());
-        let weight: f64 = cell.parse().map_err(|_| LineProblem::not_a_number(named()))?;
-        weight.is_finite().then_some(weight).ok_or_else(|| LineProblem::not_finite(named()))
+        cell.number().ok_or_else(|| {
+            let (name, text) = (column.name.clone(), cell.to_text().into_owned());
+            let is_number = text.parse::<f64>().is_ok();
+            if is_number { LineProblem::not_finite((name, text)) } else { LineProblem::not_a_number((name, text)) }
+        })
     }
 }
 
@@ -344,30 +365,26 @@ mod tests {
             NODES,
             "edges.csv` line 3: node `p4` has a link but no row in `nodes.csv`",
         );
-        check(
-            "source,target\np1,\n",
-            NODES,
-            "edges.csv` line 2: column `target` is empty, where a node's name belongs",
-        );
-        check("source,target\np1,p2,p3\n", NODES, "edges.csv` line 2: 3 cells, where the header has 2");
-        check("source,target,weight\np1,p2,x\n", NODES, "line 2: column `weight` is numeric, and `x` is no number");
+        check("source,target\np1,\n", NODES, "edges.csv` line 2: column `target` is empty, but must name the node");
+        check("source,target\np1,p2,p3\n", NODES, "edges.csv` line 2: expected 2 cells as in the header, got 3");
+        check("source,target,weight\np1,p2,x\n", NODES, "line 2: column `weight` is numeric, but `x` is not a number");
         check(
             "source,target,weight\np1,p2,inf\n",
             NODES,
-            "column `weight` is numeric, and `inf` is not finite in 32 bits",
+            "column `weight` is numeric, but `inf` is not a finite 32-bit number",
         );
-        check("source\np1\n", NODES, "edges.csv`: a link needs two columns, and there is 1");
-        check("p1,p2\np3,p1\n", NODES, "edges.csv`: the first line is no header: `p1` is a value");
-        check("1,2\n2,3\n", "id\n1\n2\n3\n", "edges.csv`: the first line is no header: `1` is a value");
+        check("source\np1\n", NODES, "edges.csv`: a table of links needs two columns, got 1");
+        check("p1,p2\np3,p1\n", NODES, "edges.csv`: the first line is not a header: `p1` is a value");
+        check("1,2\n2,3\n", "id\n1\n2\n3\n", "edges.csv`: the first line is not a header: `1` is a value");
         check("", NODES, "edges.csv`: the file is empty");
-        check("source,target\n", NODES, "edges.csv` has no link between two different nodes");
-        check("source,target\np1,p1\n", NODES, "edges.csv` has no link between two different nodes");
+        check("source,target\n", NODES, "edges.csv` has no links between different nodes");
+        check("source,target\np1,p1\n", NODES, "edges.csv` has no links between different nodes");
         check(EDGES, "", "nodes.csv`: the file is empty");
-        check(EDGES, "id,x\n", "nodes.csv` has no node");
-        check(EDGES, "id\np1\np2\np3\n", "nodes.csv` has no column that makes an attribute");
-        check(EDGES, "id,x\np1,1\np2,2\np1,3\n", "nodes.csv` line 4: node `p1` has a row already, in line 2");
-        check(EDGES, "id,x\np1,1\n,2\n", "nodes.csv` line 3: column `id` is empty, where a node's name belongs");
-        check(EDGES, "id,x,x\np1,1,2\n", "nodes.csv`: column `x` stands twice in the header");
+        check(EDGES, "id,x\n", "nodes.csv` has no nodes");
+        check(EDGES, "id\np1\np2\np3\n", "nodes.csv` becomes an attribute");
+        check(EDGES, "id,x\np1,1\np2,2\np1,3\n", "nodes.csv` line 4: node `p1` already has a row, on line 2");
+        check(EDGES, "id,x\np1,1\n,2\n", "nodes.csv` line 3: column `id` is empty, but must name the node");
+        check(EDGES, "id,x,x\np1,1,2\n", "nodes.csv`: the header names column `x` twice");
     }
 
     #[test]
@@ -375,8 +392,7 @@ mod tests {
         let nodes = "id,x\np1,1\np2,1e300\np3,n/a\n";
         let dataset = load_plain(EDGES, nodes).unwrap();
         assert_eq!(dataset.attributes.row(1), (&[1][..], &[1.0][..]));
-        let told =
-            "1 cell read as empty, first in line 3: column `x` is of kind numeric, and `1e300` cannot be read as that";
+        let told = "read 1 cell as empty, first on line 3: column `x`: cannot read `1e300` as numeric";
         assert_eq!(dataset.notes.cells, [told]);
         let strict = LoadOptions { strict_input: true, ..LoadOptions::default() };
         let refused = load_texts(EDGES.as_bytes(), nodes.as_bytes(), strict).unwrap_err();
@@ -398,7 +414,7 @@ mod tests {
         assert_eq!(dataset.attributes.names().0, ["year=1999", "year=2001", "year=(other)"]);
         assert_eq!(dataset.notes.ignored_columns, ["words"]);
         let missing = load_texts(EDGES.as_bytes(), b"id,year\np1,1\n", options).unwrap_err();
-        assert!(missing.to_string().ends_with("nodes.csv`: there is no column `words`"), "{missing}");
+        assert!(missing.to_string().ends_with("nodes.csv`: column `words` is missing"), "{missing}");
     }
 
     #[test]
@@ -522,7 +538,7 @@ mod tests {
         let both = format!("{user}i7,item,,2024-02-02,gold\n");
         assert_eq!(load_text(&both, false).unwrap().mismatches.missing_columns, ["price"]);
         let error = load_text(&both, true).unwrap_err();
-        assert!(error.to_string().ends_with("there is no column `price`"), "{error}");
+        assert!(error.to_string().ends_with("column `price` is missing"), "{error}");
     }
 
     #[test]
@@ -545,13 +561,91 @@ mod tests {
             assert!(error.to_string().ends_with(expected), "{error}");
             assert!(error.hint().is_some(), "{error}");
         };
-        check("id,words\np7,node\n", "there is no column `year`");
-        check("id,words,year,x\np7,node,1,1\n", "the model knows no column `x`");
-        check(
-            "id,words,year\np7,node,soon\n",
-            "line 2: column `year` is of kind numeric, and `soon` cannot be read as that",
+        check("id,words\np7,node\n", "column `year` is missing");
+        check("id,words,year,x\np7,node,1,1\n", "the model has no column `x`");
+        check("id,words,year\np7,node,soon\n", "line 2: column `year`: cannot read `soon` as numeric");
+        check("id,words,year\np7,novel,1\n", "line 2: column `words`: `novel` has an unknown value");
+    }
+
+    #[test]
+    fn node_types_are_told_apart_up_to_a_limit_and_a_note_tells_of_more() {
+        let check = |types: usize| {
+            let rows: String = (0..types).map(|row| format!("n{row},t{row},{}\n", row % 7)).collect();
+            load_plain("source,target\nn0,n1\n", &format!("id,node_type,x\n{rows}")).unwrap()
+        };
+        let most = check(255);
+        let types = most.attributes.types().unwrap();
+        assert_eq!((types.names.len(), types.names[types.of(9)].as_str()), (255, "t9"));
+        assert!(most.notes.cells.is_empty());
+        let more = check(256);
+        assert!(more.attributes.types().is_none());
+        assert_eq!(
+            more.notes.cells,
+            [
+                "column `node_type` has 256 node types, more than 255: all nodes count as one type; use fewer types, or give the column the kind `categorical`"
+            ]
         );
-        check("id,words,year\np7,novel,1\n", "line 2: column `words`: `novel` has a value that is not known");
+    }
+
+    /// Rows with a vector each, except the first `without`.
+    fn vectors(without: usize) -> Dataset {
+        let cell = |row: usize| if row < without { String::new() } else { format!("[{row}.5, 1]") };
+        let rows: String = (0..6).map(|row| format!("n{row},\"{}\",{}\n", cell(row), row % 2)).collect();
+        load_plain("source,target\nn0,n1\n", &format!("id,look,x\n{rows}")).unwrap()
+    }
+
+    #[test]
+    fn vectors_are_dense_if_half_of_the_rows_have_one() {
+        let dense = vectors(3);
+        assert_eq!(dense.attributes.names().0, ["x", "x is missing", "look[0]", "look[1]"]);
+        assert_eq!((dense.attributes.dense_width(), dense.attributes.dense_row(0)), (2, &[0.0, 0.0][..]));
+        assert_eq!((dense.attributes.row(4).0, dense.attributes.dense_row(4)), (&[0][..], &[4.5, 1.0][..]));
+        let sparse = vectors(4);
+        assert_eq!(sparse.attributes.names().0, ["look[0]", "look[1]", "x", "x is missing"]);
+        assert_eq!(sparse.attributes.dense_width(), 0);
+        assert_eq!(sparse.attributes.row(5), (&[0, 1, 2][..], &[5.5, 1.0, 1.0][..]));
+        for dataset in [dense, sparse] {
+            let rows = b"{\"id\": \"a\", \"x\": 2, \"look\": [7, 8.5]}\n{\"x\": 2}\n{\"look\": [1, 2, 3]}\n".to_vec();
+            let new = new_from_json_lines(rows, dataset.schema.as_ref().unwrap(), false).unwrap();
+            let name = |entry: (u32, f32)| (dataset.attributes.names().0[entry.0 as usize].as_str(), entry.1);
+            let mut found: Vec<_> = new.attributes.iter_row(0).map(name).collect();
+            found.sort_by(|a, b| a.0.cmp(b.0));
+            assert_eq!(found, [("look[0]", 7.0), ("look[1]", 8.5), ("x", 2.0)]);
+            assert_eq!(new.attributes.iter_row(1).map(name).collect::<Vec<_>>(), [("x", 2.0)]);
+            assert_eq!(new.mismatches.unreadable, 1, "a list of another length");
+        }
+    }
+
+    #[test]
+    fn objects_in_memory_are_as_their_json_lines() {
+        let nodes = "{\"id\":1,\"x\":1.5,\"tags\":[\"u\",2],\"flag\":true,\"look\":[0.5,1],\"title\":7}
+{\"id\":\"b\",\"x\":-2,\"tags\":\"u|v\",\"flag\":false,\"look\":[2,3],\"title\":\"a tale of two\"}
+{\"id\":\"c\",\"x\":null,\"tags\":[],\"title\":\"seven words are enough for a text\"}\n";
+        let edges = "{\"source\":1,\"target\":\"b\",\"weight\":1}\n";
+        let objects = |lines: &str| {
+            Objects::new(lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()).unwrap()
+        };
+        let options = LoadOptions::default();
+        let expected = load_json_lines(nodes.into(), edges.into(), &options).unwrap();
+        let dataset = load_in_memory(&objects(nodes), &objects(edges), &options).unwrap();
+        let sorted = |dataset: &Dataset| {
+            let names = &dataset.attributes.names().0;
+            let row = |node: NodeId| {
+                let mut row: Vec<_> =
+                    dataset.attributes.iter_row(node).map(|(column, value)| (&names[column as usize], value)).collect();
+                row.sort_by(|a, b| a.0.cmp(b.0));
+                format!("{row:?}")
+            };
+            (0..3).map(row).collect::<Vec<_>>()
+        };
+        assert_eq!(sorted(&dataset), sorted(&expected));
+        assert_eq!((&dataset.names, dataset.graph.links()), (&expected.names, 1));
+        let schema = dataset.schema.unwrap();
+        let new = new_nodes(&objects("{\"x\":2,\"tags\":[2]}"), &schema, false).unwrap();
+        let lines = new_from_json_lines(b"{\"x\":2,\"tags\":[2]}".to_vec(), &schema, false).unwrap();
+        assert_eq!((new.names, new.attributes), (lines.names, lines.attributes));
+        let nested = serde_json::from_str("{\"x\":[[1]]}").unwrap();
+        assert!(matches!(Objects::new(vec![nested]), Err(LoadError::Line { line: 1, .. })));
     }
 
     #[test]

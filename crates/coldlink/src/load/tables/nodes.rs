@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::rows::Rows;
-use crate::columns::{ColumnKind, Columns, Encoded, Encoder, Mismatches, Schema, Survey, look_at_row};
+use crate::columns::{Cell, ColumnKind, Columns, Encoded, Encoder, Mismatches, Schema, Survey, look_at_row};
 use crate::dataset::NewNodes;
 use crate::graph::{AttributeNames, Attributes, Names, NodeId, Texts};
 use crate::load::error::{LineProblem, LoadError, TableProblem, read_error};
@@ -23,7 +24,11 @@ pub(in crate::load) struct NodeTable {
 
 impl NodeTable {
     /// Reads a table, twice: to find out what its columns are, and to encode it. `open` opens it.
-    pub fn read(open: &dyn Fn() -> Result<Rows, LoadError>, given: &Columns, strict: bool) -> Result<Self, LoadError> {
+    pub fn read<'a>(
+        open: &dyn Fn() -> Result<Rows<'a>, LoadError>,
+        given: &Columns,
+        strict: bool,
+    ) -> Result<Self, LoadError> {
         let (id, kinds) = find_kinds(open()?, given)?;
         let mut rows = open()?;
         let header = rows.header().to_vec();
@@ -32,13 +37,12 @@ impl NodeTable {
         let (columns, encoded) = encoder.end_collecting();
         let schema = Schema { id: header[id].clone(), columns };
         let mismatches = encoded.mismatches.clone();
-        let attributes = attributes(&schema, encoded);
-        let types = schema.types(&attributes);
-        let attributes = attributes.with_blocks(schema.blocks()).and_then(|attributes| attributes.with_types(types));
+        let attributes = attributes(&schema, encoded, AttributeNames(schema.attribute_names()));
+        let attributes = attributes.with_blocks(schema.blocks());
         let path = rows.path().to_owned();
         Ok(NodeTable {
             file_name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            attributes: attributes.expect("a schema's blocks follow one another, and rows have a kind each"),
+            attributes: attributes.expect("a schema's blocks follow one another"),
             names,
             schema,
             mismatches,
@@ -60,16 +64,18 @@ impl NodeTable {
     }
 }
 
-fn attributes(schema: &Schema, encoded: Encoded) -> Attributes {
-    let names = AttributeNames(schema.attribute_names());
-    let Encoded { offsets, columns, values, .. } = encoded;
-    let attributes = Attributes::from_parts(names.0.len(), offsets.into(), columns.into(), values.into(), names);
-    attributes.expect("readers give sorted columns and finite values")
+fn attributes(schema: &Schema, encoded: Encoded, names: AttributeNames) -> Attributes {
+    let Encoded { offsets, columns, values, dense, dense_width, types, .. } = encoded;
+    let width = schema.width() - dense_width;
+    Attributes::from_parts(width, offsets.into(), columns.into(), values.into(), AttributeNames::default())
+        .and_then(|attributes| attributes.with_dense(dense_width, dense.into(), names))
+        .and_then(|attributes| attributes.with_types(types.map(Arc::new)))
+        .expect("readers give sorted columns, finite values, and a vector and a node type for each row")
 }
 
 /// Encodes all rows; yields their names, which are empty where there is no column of names, and their lines.
 fn read_rows(
-    rows: &mut Rows,
+    rows: &mut Rows<'_>,
     id: Option<usize>,
     required: NamesOfRows,
     encoder: &mut Encoder<'_>,
@@ -78,7 +84,7 @@ fn read_rows(
     let id_name = id.map(|id| rows.header()[id].clone()).filter(|_| required == NamesOfRows::Given);
     let (mut offsets, mut bytes, mut lines) = (vec![0], Vec::new(), Vec::new());
     while let Some((line, row)) = rows.next()? {
-        let name = id.map_or("", |id| &row[id]);
+        let name = id.map_or(Cell::Missing, |id| row.cell(id)).to_text();
         if let (true, Some(column)) = (name.is_empty(), &id_name) {
             let problem = LineProblem::NoName { column: column.clone() };
             return Err(LoadError::Line { path, line, problem });
@@ -119,7 +125,7 @@ pub(in crate::load) enum NamesOfRows {
 
 /// New nodes, with the attributes that `schema` gives.
 pub(in crate::load) fn read_new(
-    mut rows: Rows,
+    mut rows: Rows<'_>,
     schema: &Schema,
     names: NamesOfRows,
     strict: bool,
@@ -129,7 +135,7 @@ pub(in crate::load) fn read_new(
         NamesOfRows::Optional => rows.find(&schema.id).ok(),
     };
     let mut encoder = Encoder::knowing(schema, rows.header(), strict);
-    let other_columns = |rows: &Rows, found: &Mismatches| {
+    let other_columns = |rows: &Rows<'_>, found: &Mismatches| {
         let (missing, extra) = (found.missing_columns.clone(), found.extra_columns.clone());
         let other = strict && !(missing.is_empty() && extra.is_empty());
         if other { Err(rows.problem(TableProblem::OtherColumns { missing, extra })) } else { Ok(()) }
@@ -137,7 +143,7 @@ pub(in crate::load) fn read_new(
     other_columns(&rows, encoder.mismatches())?;
     let path = rows.path().to_owned();
     let (texts, lines) = read_rows(&mut rows, id, names, &mut encoder)?;
-    // Columns that some kinds of nodes have are missed once there is a row of such a kind.
+    // Columns that some node types have are missed once there is a row of such a type.
     other_columns(&rows, encoder.mismatches())?;
     if lines.is_empty() {
         return Err(LoadError::NoNodes { path });
@@ -145,22 +151,14 @@ pub(in crate::load) fn read_new(
     let named = |(row, name): (usize, &str)| if name.is_empty() { format!("new {}", row + 1) } else { name.to_owned() };
     let texts: Texts = texts.iter().enumerate().map(named).collect();
     index(&texts, |row| lines[row]).map_err(|(row, problem)| LoadError::Line { path, line: lines[row], problem })?;
-    let Encoded { offsets, columns, values, mismatches } = encoder.end();
-    let attributes = Attributes::from_parts(
-        schema.width(),
-        offsets.into(),
-        columns.into(),
-        values.into(),
-        AttributeNames::default(),
-    );
-    let attributes = attributes.expect("readers give sorted columns and finite values");
-    let types = schema.types(&attributes);
-    let attributes = attributes.with_types(types).expect("rows have a kind each");
+    let mut encoded = encoder.end();
+    let mismatches = std::mem::take(&mut encoded.mismatches);
+    let attributes = attributes(schema, encoded, AttributeNames::default());
     Ok(NewNodes { names: Names::Texts(texts), attributes, mismatches })
 }
 
 /// The place of the names and the kinds of all other columns: those that are given, and the others by a look through the table.
-fn find_kinds(mut rows: Rows, given: &Columns) -> Result<(usize, Vec<(usize, ColumnKind)>), LoadError> {
+fn find_kinds(mut rows: Rows<'_>, given: &Columns) -> Result<(usize, Vec<(usize, ColumnKind)>), LoadError> {
     let header = rows.header().to_vec();
     let named = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
     let id = match &given.id {
@@ -175,10 +173,10 @@ fn find_kinds(mut rows: Rows, given: &Columns) -> Result<(usize, Vec<(usize, Col
             look_at_row(&mut surveys, row);
         }
     }
-    let tells_kind = given.columns.values().any(|kind| *kind == ColumnKind::Type {});
+    let type_is_given = given.columns.values().any(|kind| *kind == ColumnKind::Type {});
     let found = |column: usize| match surveys[column].kind(&header[column]) {
-        // Users have said which column tells kinds.
-        ColumnKind::Type {} if tells_kind => ColumnKind::categorical(),
+        // Users have said which column tells node types.
+        ColumnKind::Type {} if type_is_given => ColumnKind::categorical(),
         kind => kind,
     };
     let kind = |&column: &usize| (column, given.columns.get(&header[column]).copied().unwrap_or_else(|| found(column)));

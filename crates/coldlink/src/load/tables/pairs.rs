@@ -1,93 +1,77 @@
-//! Pairs of names as a table: what scores are asked for.
+//! Pairs of names and lists of names as tables: what queries are made of.
 
 use std::path::Path;
 
 use super::rows::Rows;
-use crate::dataset::End;
-use crate::graph::{NameIndex, Names, NodeId};
+use crate::dataset::PairQuery;
 use crate::load::error::{LineProblem, LoadError, TableProblem};
 
-/// The second column's name where its names are those of new nodes, even if seen ones are called the same.
-const NEW_OTHER: &str = "other_new";
-
-/// Loads pairs from a table of two columns.
-///
-/// The first column names new nodes. The second names nodes of the graph, or else new ones; new ones only where it is
-/// called `other_new`.
-pub fn load_pairs(path: &Path, new: &Names, seen: &Names) -> Result<Vec<(End, End)>, LoadError> {
+/// Loads pairs from a table with the columns `source` and `target`, and perhaps `known`: whether the target is a known node.
+/// Beside each pair stands its line.
+pub fn load_pairs(path: &Path) -> Result<Vec<(u64, PairQuery)>, LoadError> {
     let mut rows = Rows::open(path)?;
-    if rows.header().len() != 2 {
-        return Err(rows.problem(TableProblem::NotPairs { columns: rows.header().len() }));
+    let columns = rows.header().len();
+    if !(2..=3).contains(&columns) {
+        return Err(rows.problem(TableProblem::NotPairs { columns }));
     }
-    let seen = if rows.header()[1] == NEW_OTHER { NameIndex::Numbered(0) } else { seen.index() };
-    let new = new.index();
+    let named = |name: &str, place: usize| rows.header().iter().position(|column| column == name).unwrap_or(place);
+    let [source, target] = [named("source", 0), named("target", 1)];
+    let known = (columns == 3).then(|| rows.find("known")).transpose()?;
     let mut pairs = Vec::new();
     while let Some((line, row)) = rows.next()? {
-        let source = new.find(&row[0]).map(End::New);
-        let target = seen.find(&row[1]).map(End::Seen).or_else(|| new.find(&row[1]).map(End::New));
-        let pair = match (source, target) {
-            (Some(source), Some(target)) => Ok((source, target)),
-            (None, _) => Err(LineProblem::NotNew { name: row[0].to_owned() }),
-            (_, None) => Err(LineProblem::NoSuchNode { name: row[1].to_owned() }),
+        let known = match known.map(|place| row.cell(place).to_text()).as_deref() {
+            None | Some("") => Ok(None),
+            Some(cell) if cell.eq_ignore_ascii_case("true") => Ok(Some(true)),
+            Some(cell) if cell.eq_ignore_ascii_case("false") => Ok(Some(false)),
+            Some(cell) => Err(LineProblem::NotABoolean { column: "known".into(), cell: cell.to_owned() }),
         };
+        let [source, target] = [source, target].map(|place| row.cell(place).to_text().into_owned());
+        let pair = known.map(|known| (line, PairQuery { source, target, known }));
         pairs.push(pair.map_err(|problem| rows.line_problem(line, problem))?);
     }
     Ok(pairs)
 }
 
-/// Loads names of nodes from the first column of a table: their numbers in rising order, those of new nodes after those of the
-/// graph, and how many names there are no nodes of.
-pub fn load_excluded(path: &Path, new: &Names, seen: &Names) -> Result<(Vec<NodeId>, usize), LoadError> {
+/// Loads names from the first column of a table.
+pub fn load_names(path: &Path) -> Result<Vec<String>, LoadError> {
     let mut rows = Rows::open(path)?;
-    let (first_new, new, seen) = (seen.len() as NodeId, new.index(), seen.index());
-    let (mut numbers, mut unknown) = (Vec::new(), 0);
+    let mut names = Vec::new();
     while let Some((_, row)) = rows.next()? {
-        let found = [seen.find(&row[0]), new.find(&row[0]).map(|node| first_new + node)];
-        unknown += usize::from(found == [None, None]);
-        numbers.extend(found.into_iter().flatten());
+        names.push(row.cell(0).to_text().into_owned());
     }
-    numbers.sort_unstable();
-    numbers.dedup();
-    Ok((numbers, unknown))
+    Ok(names)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn load(text: &str) -> Result<Vec<(End, End)>, LoadError> {
+    fn load(text: &str) -> Result<Vec<(u64, PairQuery)>, LoadError> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pairs.csv");
         std::fs::write(&path, text).unwrap();
-        load_pairs(&path, &Names::from_texts(["n1", "n2"]), &Names::from_texts(["p1", "n2"]))
+        load_pairs(&path)
     }
 
     #[test]
-    fn excluded_names_are_found_on_both_sides_and_others_counted() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("excluded.csv");
-        std::fs::write(&path, "name,why\nn2,old\nmissing,\np1,\nn2,\n").unwrap();
-        let found = load_excluded(&path, &Names::from_texts(["n1", "n2"]), &Names::from_texts(["p1", "n2"])).unwrap();
-        assert_eq!(found, (vec![0, 1, 3], 1));
+    fn pairs_are_read_with_their_lines_and_what_is_said_of_their_targets() {
+        let pairs = load("target,source\np1,n1\nn1,n2\n").unwrap();
+        let pair =
+            |source: &str, target: &str, known| PairQuery { source: source.into(), target: target.into(), known };
+        assert_eq!(pairs, [(2, pair("n1", "p1", None)), (3, pair("n2", "n1", None))]);
+        let pairs = load("source,target,known\nn1,p1,true\nn1,n2,false\nn1,n2,\n").unwrap();
+        let known: Vec<Option<bool>> = pairs.iter().map(|pair| pair.1.known).collect();
+        assert_eq!(known, [Some(true), Some(false), None]);
     }
 
     #[test]
-    fn the_first_name_is_new_and_the_second_seen_where_it_can_be() {
-        let pairs = load("new,seen\nn1,p1\nn2,n1\nn1,n2\n").unwrap();
-        let expected = [(End::New(0), End::Seen(0)), (End::New(1), End::New(0)), (End::New(0), End::Seen(1))];
-        assert_eq!(pairs, expected);
-        assert_eq!(load("new,other_new\nn1,n2\n").unwrap(), [(End::New(0), End::New(1))]);
-    }
-
-    #[test]
-    fn an_unknown_name_is_an_error_with_its_line() {
+    fn what_is_no_pair_is_refused() {
         let check = |text: &str, expected: &str| {
-            let error = load(text).unwrap_err();
-            assert!(error.to_string().ends_with(expected), "{error}");
-            assert!(error.hint().is_some(), "{error}");
+            let error = load(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
         };
-        check("new,seen\nn1,p1\np1,p1\n", "pairs.csv` line 3: there is no new node `p1`");
-        check("new,seen\nn1,p9\n", "pairs.csv` line 2: there is no node `p9`");
-        check("new\nn1\n", "pairs.csv`: a pair has two columns, and there are 1");
+        check("source\nn1\n", "a table of pairs needs two columns");
+        check("source,target,weight\nn1,p1,1\n", "column `known` is missing");
+        check("source,target,known\nn1,p1,maybe\n", "line 2: column `known` takes true or false, got `maybe`");
     }
 }

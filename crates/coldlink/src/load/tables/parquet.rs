@@ -1,24 +1,25 @@
-//! Parquet files, row by row, as cells of a table.
-//!
-//! A text is a cell as it stands, a number and a flag as they are written, a date or a time in ISO form, nothing is an empty
-//! cell, and a list becomes JSON.
+//! Parquet files, row by row, as typed cells.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use csv::StringRecord;
-use jiff::{Span, Timestamp};
+use parquet::basic::{LogicalType, TimeUnit};
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
 use parquet::record::reader::RowIter;
-use parquet::record::{Field, Row};
+use parquet::schema::types::Type;
 use serde_json::Value;
 
+use crate::columns::{Cell, Cells};
 use crate::load::error::{LineProblem, LoadError, read_error};
 
 /// The rows of a file.
 pub(in crate::load) struct ParquetRows {
     rows: RowIter<'static>,
+    /// Columns of moments in nanoseconds, which the reader gives as whole numbers.
+    nanoseconds: Vec<bool>,
+    cells: Vec<Owned>,
     /// Rows read so far.
     row: u64,
 }
@@ -31,24 +32,40 @@ impl ParquetRows {
             let reader = SerializedFileReader::new(file)?;
             let columns = reader.metadata().file_metadata().schema().get_fields();
             let header = columns.iter().map(|column| column.name().to_owned()).collect();
-            Ok((ParquetRows { rows: RowIter::from_file_into(Box::new(reader)), row: 0 }, header))
+            let nanoseconds = columns.iter().map(|column| has_nanoseconds(column)).collect();
+            let rows = RowIter::from_file_into(Box::new(reader));
+            Ok((ParquetRows { rows, nanoseconds, cells: Vec::new(), row: 0 }, header))
         })
     }
 
-    /// Fills a record with the next row and tells its number.
-    pub fn read(&mut self, path: &Path, record: &mut StringRecord) -> Result<Option<u64>, LoadError> {
-        let row = guarded(path, || self.rows.next().transpose())?;
-        let Some(row) = row else { return Ok(None) };
+    /// Goes on to the next row and tells its number.
+    pub fn read(&mut self, path: &Path) -> Result<Option<u64>, LoadError> {
+        let Some(row) = guarded(path, || self.rows.next().transpose())? else { return Ok(None) };
         self.row += 1;
-        record.clear();
-        let written = guarded(path, || Ok(write_cells(&row, record)))?;
-        written.map_err(|column| LoadError::Line {
-            path: path.to_owned(),
-            line: self.row,
-            problem: LineProblem::Nested { column },
-        })?;
+        self.cells.clear();
+        for (place, (column, field)) in row.into_columns().into_iter().enumerate() {
+            let cell = guarded(path, || Ok(Owned::of(field)))?;
+            let (line, path) = (self.row, path.to_owned());
+            let cell = cell.ok_or(LoadError::Line { path, line, problem: LineProblem::Nested { column } })?;
+            self.cells.push(match cell {
+                Owned::Integer(time) if self.nanoseconds.get(place) == Some(&true) => {
+                    Owned::Time((time.div_euclid(1000)) as i64)
+                }
+                cell => cell,
+            });
+        }
         Ok(Some(self.row))
     }
+
+    /// The row that was read last.
+    pub fn row(&self) -> &dyn Cells {
+        &self.cells
+    }
+}
+
+fn has_nanoseconds(column: &Type) -> bool {
+    let logical = column.get_basic_info().logical_type_ref();
+    matches!(logical, Some(LogicalType::Timestamp(time)) if time.unit == TimeUnit::NANOS)
 }
 
 /// The reader's error, or its panic: a damaged file may make it do either.
@@ -61,56 +78,137 @@ fn guarded<T>(path: &Path, read: impl FnOnce() -> parquet::errors::Result<T>) ->
     }
 }
 
-/// In ISO form; empty where it lies beyond all years.
-fn moment(time: Result<Timestamp, jiff::Error>) -> String {
-    time.map(|time| time.to_string()).unwrap_or_default()
+/// A cell that holds what it says.
+enum Owned {
+    Missing,
+    Text(String),
+    Boolean(bool),
+    Integer(i128),
+    Number(f64),
+    Date(i32),
+    Time(i64),
+    Numbers(Vec<f32>),
+    List(Vec<Owned>),
 }
 
-/// So many days after 1970 began, in ISO form; empty where they lie beyond all years.
-fn date(days: i32) -> String {
-    let after = Span::new().try_days(days).and_then(|span| jiff::civil::date(1970, 1, 1).checked_add(span));
-    after.map(|date| date.to_string()).unwrap_or_default()
-}
-
-fn write_cells(row: &Row, record: &mut StringRecord) -> Result<(), String> {
-    for (column, field) in row.get_column_iter() {
-        let cell = match field {
-            Field::Null => String::new(),
-            Field::Str(text) => text.trim().to_owned(),
-            Field::Bytes(bytes) => {
-                std::str::from_utf8(bytes.data()).map(|text| text.trim().to_owned()).map_err(|_| column.clone())?
-            }
-            Field::Date(days) => date(*days),
-            Field::TimestampMillis(time) => moment(Timestamp::from_millisecond(*time)),
-            Field::TimestampMicros(time) => moment(Timestamp::from_microsecond(*time)),
-            Field::ListInternal(list) => {
-                let values = list.elements().iter().map(Field::to_json_value);
-                let values: Vec<Value> = values.collect();
-                if values.iter().any(|value| value.is_array() || value.is_object()) {
-                    return Err(column.clone());
-                }
-                Value::Array(values).to_string()
-            }
-            Field::Group(_) | Field::MapInternal(_) => return Err(column.clone()),
-            simple => match simple.to_json_value() {
-                Value::String(text) => text,
-                Value::Null => String::new(),
-                other => other.to_string(),
+impl Owned {
+    /// What a field says; nothing where it has no place in a cell.
+    fn of(field: Field) -> Option<Self> {
+        Some(match field {
+            Field::Null => Owned::Missing,
+            Field::Str(text) => Owned::Text(text),
+            Field::Bytes(bytes) => Owned::Text(std::str::from_utf8(bytes.data()).ok()?.to_owned()),
+            Field::Bool(flag) => Owned::Boolean(flag),
+            Field::Byte(number) => Owned::Integer(number.into()),
+            Field::Short(number) => Owned::Integer(number.into()),
+            Field::Int(number) => Owned::Integer(number.into()),
+            Field::Long(number) => Owned::Integer(number.into()),
+            Field::UByte(number) => Owned::Integer(number.into()),
+            Field::UShort(number) => Owned::Integer(number.into()),
+            Field::UInt(number) => Owned::Integer(number.into()),
+            Field::ULong(number) => Owned::Integer(number.into()),
+            Field::Float16(number) => Owned::number(number.into()),
+            Field::Float(number) => Owned::number(number.into()),
+            Field::Double(number) => Owned::number(number),
+            Field::Date(days) => Owned::Date(days),
+            Field::TimestampMillis(time) => time.checked_mul(1000).map_or(Owned::Missing, Owned::Time),
+            Field::TimestampMicros(time) => Owned::Time(time),
+            Field::ListInternal(list) => Owned::list(list.elements())?,
+            Field::Group(_) | Field::MapInternal(_) => return None,
+            other @ (Field::Decimal(_) | Field::TimeMillis(_) | Field::TimeMicros(_)) => match other.to_json_value() {
+                Value::String(text) => Owned::Text(text),
+                _ => Owned::Missing,
             },
-        };
-        record.push_field(&cell);
+        })
     }
-    Ok(())
+
+    fn number(number: f64) -> Self {
+        if number.is_finite() { Owned::Number(number) } else { Owned::Missing }
+    }
+
+    fn list(elements: &[Field]) -> Option<Self> {
+        let number = |element: &Field| match element {
+            Field::Float(number) if number.is_finite() => Some(*number),
+            _ => None,
+        };
+        if let Some(numbers) = elements.iter().map(number).collect() {
+            return Some(Owned::Numbers(numbers));
+        }
+        let cell = |element: &Field| Owned::of(element.clone()).filter(|cell| !cell.is_list());
+        elements.iter().map(cell).collect::<Option<_>>().map(Owned::List)
+    }
+
+    fn is_list(&self) -> bool {
+        matches!(self, Owned::Numbers(_) | Owned::List(_))
+    }
+}
+
+impl Cells for Vec<Owned> {
+    fn len(&self) -> usize {
+        Vec::len(self)
+    }
+
+    fn cell(&self, place: usize) -> Cell<'_> {
+        match &self[place] {
+            Owned::Missing => Cell::Missing,
+            Owned::Text(text) => Cell::Text(text),
+            Owned::Boolean(flag) => Cell::Boolean(*flag),
+            Owned::Integer(number) => Cell::Integer(*number),
+            Owned::Number(number) => Cell::Number(*number),
+            Owned::Date(days) => Cell::Date(*days),
+            Owned::Time(time) => Cell::Time(*time),
+            Owned::Numbers(numbers) => Cell::Numbers(numbers),
+            Owned::List(cells) => Cell::List(cells),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use parquet::column::writer::ColumnWriter;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
     use super::*;
 
     #[test]
-    fn days_beyond_all_years_are_nothing() {
-        assert_eq!((date(0), date(-1), date(19_844)), ("1970-01-01".into(), "1969-12-31".into(), "2024-05-01".into()));
-        assert_eq!((date(i32::MAX), date(i32::MIN)), (String::new(), String::new()));
-        assert_eq!(moment(Timestamp::from_millisecond(i64::MAX)), "");
+    fn cells_have_the_types_of_their_columns() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.parquet");
+        let schema = "message table {
+            required int64 made (timestamp(nanos,true));
+            required int64 size (integer(64,false));
+            required float price;
+        }";
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let mut writer = SerializedFileWriter::new(File::create(&path).unwrap(), schema, Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let mut whole = [1_714_566_600_000_000_123, -1].into_iter();
+        while let Some(mut column) = group.next_column().unwrap() {
+            match column.untyped() {
+                ColumnWriter::Int64ColumnWriter(column) => {
+                    let number = whole.next().unwrap();
+                    column.write_batch(&[number, number], None, None).unwrap();
+                }
+                ColumnWriter::FloatColumnWriter(column) => {
+                    column.write_batch(&[0.5, f32::NAN], None, None).unwrap();
+                }
+                _ => unreachable!("there are no other columns"),
+            }
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        writer.close().unwrap();
+        let (mut rows, header) = ParquetRows::open(&path).unwrap();
+        assert_eq!(header, ["made", "size", "price"]);
+        assert_eq!(rows.read(&path).unwrap(), Some(1));
+        let texts = |rows: &ParquetRows| [0, 1, 2].map(|place| rows.row().cell(place).to_text().into_owned());
+        assert_eq!(texts(&rows), ["2024-05-01T12:30:00Z", "18446744073709551615", "0.5"]);
+        assert!(matches!(rows.row().cell(0), Cell::Time(_)) && matches!(rows.row().cell(2), Cell::Number(0.5)));
+        assert_eq!(rows.read(&path).unwrap(), Some(2));
+        assert!(matches!(rows.row().cell(2), Cell::Missing), "NaN says nothing");
+        assert_eq!(rows.read(&path).unwrap(), None);
     }
 }

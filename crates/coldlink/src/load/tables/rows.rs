@@ -1,5 +1,5 @@
-//! Tables row by row, whatever the file: `.csv` and `.tsv` with a header, quoted where needed, or `.jsonl` with an object on each
-//! line; packed by gzip or zstandard, or not; or Parquet.
+//! Tables row by row, whatever they are in: `.csv` and `.tsv` with a header, quoted where needed, or `.jsonl` with an object on each
+//! line; packed by gzip or zstandard, or not; Parquet; or memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use csv::StringRecord;
-use flate2::bufread::MultiGzDecoder;
 
 use super::json_lines::JsonLines;
+use super::memory::{MemoryRows, Table};
 use super::parquet::ParquetRows;
+use crate::columns::Cells;
 use crate::load::error::{LineProblem, LoadError, TableProblem, read_error};
 
 /// Endings of tables, before those of packed files.
@@ -29,73 +30,57 @@ pub(in crate::load) fn is_table(name: &str) -> bool {
 }
 
 /// Reads a table row by row.
-pub(in crate::load) struct Rows {
+pub(in crate::load) struct Rows<'a> {
     path: PathBuf,
     header: Vec<String>,
-    source: Source,
-    record: StringRecord,
+    source: Source<'a>,
 }
 
-enum Source {
-    Text(csv::Reader<Box<dyn BufRead>>),
+enum Source<'a> {
+    Text(TextRows),
     JsonLines(JsonLines),
     Parquet(ParquetRows),
+    Memory(MemoryRows<'a>),
 }
 
-impl Rows {
+impl<'a> Rows<'a> {
     pub fn open(path: &Path) -> Result<Self, LoadError> {
-        if is_parquet(path).map_err(|source| read_error(path, source))? {
-            let (parquet, header) = ParquetRows::open(path)?;
-            let rows =
-                Rows { path: path.to_owned(), header, source: Source::Parquet(parquet), record: StringRecord::new() };
-            rows.check_header()?;
-            return Ok(rows);
-        }
         let failed = |source| read_error(path, source);
-        let mut text = open_text(path).map_err(failed)?;
-        let format = Format::of(path, text.fill_buf().map_err(failed)?);
-        let (header, source) = match format {
+        if is_parquet(path).map_err(failed)? {
+            let (parquet, header) = ParquetRows::open(path)?;
+            return Rows::new(path, header, Source::Parquet(parquet));
+        }
+        let mut text = open_text(path)?;
+        match Format::of(path, text.fill_buf().map_err(failed)?) {
             Format::JsonLines => {
                 let header = JsonLines::header(path, text)?;
-                let lines = JsonLines::new(open_text(path).map_err(failed)?, &header);
-                (header, Source::JsonLines(lines))
+                let lines = JsonLines::new(open_text(path)?, &header);
+                Rows::new(path, header, Source::JsonLines(lines))
             }
             Format::Separated(separator) => {
-                let reader = csv::ReaderBuilder::new()
-                    .delimiter(separator)
-                    .trim(csv::Trim::All)
-                    .has_headers(false)
-                    .flexible(true)
-                    .from_reader(text);
-                (Vec::new(), Source::Text(reader))
+                let mut rows = TextRows::new(text, separator);
+                let header = rows.header(path)?;
+                Rows::new(path, header, Source::Text(rows))
             }
-        };
-        let mut rows = Rows { path: path.to_owned(), header, source, record: StringRecord::new() };
-        if matches!(rows.source, Source::Text(_)) {
-            rows.read_header()?;
         }
-        rows.check_header()?;
-        Ok(rows)
     }
 
     /// Rows of JSON lines that are in memory.
     pub fn of_json_lines(name: &str, lines: Arc<[u8]>) -> Result<Self, LoadError> {
-        let path = PathBuf::from(name);
-        let header = JsonLines::header(&path, Box::new(Cursor::new(Arc::clone(&lines))))?;
-        let source = Source::JsonLines(JsonLines::new(Box::new(Cursor::new(lines)), &header));
-        Ok(Rows { path, header, source, record: StringRecord::new() })
+        let path = Path::new(name);
+        let header = JsonLines::header(path, Box::new(Cursor::new(Arc::clone(&lines))))?;
+        let lines = JsonLines::new(Box::new(Cursor::new(lines)), &header);
+        Rows::new(path, header, Source::JsonLines(lines))
     }
 
-    fn read_header(&mut self) -> Result<(), LoadError> {
-        if self.read()?.is_none() {
-            return Err(self.problem(TableProblem::Empty));
-        }
-        self.header = self.record.iter().map(str::to_owned).collect();
-        // No column of names is called by a number; one without a name is the row numbers that pandas writes.
-        match self.header[0].parse::<f64>() {
-            Ok(_) => Err(self.problem(TableProblem::NoHeader { cell: self.header[0].clone() })),
-            Err(_) => Ok(()),
-        }
+    /// Rows of a table that is in memory.
+    pub fn of_table(name: &str, table: &'a dyn Table) -> Result<Self, LoadError> {
+        Rows::new(Path::new(name), table.header().to_vec(), Source::Memory(MemoryRows::new(table)))
+    }
+
+    fn new(path: &Path, header: Vec<String>, source: Source<'a>) -> Result<Self, LoadError> {
+        let rows = Rows { path: path.to_owned(), header, source };
+        rows.check_header().map(|()| rows)
     }
 
     fn check_header(&self) -> Result<(), LoadError> {
@@ -123,33 +108,28 @@ impl Rows {
         self.header.iter().position(|column| column == name).ok_or_else(no_column)
     }
 
-    /// The next row's line and trimmed cells, as many as the header has.
-    pub fn next(&mut self) -> Result<Option<(u64, &StringRecord)>, LoadError> {
-        let Some(line) = self.read()? else { return Ok(None) };
-        if self.record.len() != self.header.len() {
-            let (expected, found) = (self.header.len(), self.record.len());
-            return Err(self.line_problem(line, LineProblem::Ragged { expected, found }));
+    /// The next row's line and cells, as many as the header has.
+    pub fn next(&mut self) -> Result<Option<(u64, &dyn Cells)>, LoadError> {
+        let read = match &mut self.source {
+            Source::Text(rows) => rows.read(&self.path)?,
+            Source::JsonLines(lines) => lines.read(&self.path)?,
+            Source::Parquet(rows) => rows.read(&self.path)?,
+            Source::Memory(rows) => rows.read(),
+        };
+        let Some(line) = read else { return Ok(None) };
+        let found = self.row().len();
+        if found != self.header.len() {
+            return Err(self.line_problem(line, LineProblem::Ragged { expected: self.header.len(), found }));
         }
-        Ok(Some((line, &self.record)))
+        Ok(Some((line, self.row())))
     }
 
-    /// Fills the record and tells its line.
-    fn read(&mut self) -> Result<Option<u64>, LoadError> {
-        let reader = match &mut self.source {
-            Source::Text(reader) => reader,
-            Source::JsonLines(lines) => return lines.read(&self.path, &mut self.record),
-            Source::Parquet(rows) => return rows.read(&self.path, &mut self.record),
-        };
-        let error = match reader.read_record(&mut self.record) {
-            Ok(true) => return Ok(Some(self.record.position().map_or(1, csv::Position::line))),
-            Ok(false) => return Ok(None),
-            Err(error) => error,
-        };
-        let line = error.position().map_or(1, csv::Position::line);
-        match error.into_kind() {
-            csv::ErrorKind::Utf8 { .. } => Err(self.line_problem(line, LineProblem::NotUtf8)),
-            csv::ErrorKind::Io(source) => Err(read_error(&self.path, source)),
-            other => Err(read_error(&self.path, io::Error::other(format!("{other:?}")))),
+    fn row(&self) -> &dyn Cells {
+        match &self.source {
+            Source::Text(rows) => &rows.record,
+            Source::JsonLines(lines) => lines.row(),
+            Source::Parquet(rows) => rows.row(),
+            Source::Memory(rows) => rows,
         }
     }
 
@@ -159,6 +139,49 @@ impl Rows {
 
     pub fn line_problem(&self, line: u64, problem: LineProblem) -> LoadError {
         LoadError::Line { path: self.path.clone(), line, problem }
+    }
+}
+
+/// Lines of cells with a separator between them.
+struct TextRows {
+    reader: csv::Reader<Box<dyn BufRead>>,
+    record: StringRecord,
+}
+
+impl TextRows {
+    fn new(text: Box<dyn BufRead>, separator: u8) -> Self {
+        let mut builder = csv::ReaderBuilder::new();
+        builder.delimiter(separator).trim(csv::Trim::All).has_headers(false).flexible(true);
+        TextRows { reader: builder.from_reader(text), record: StringRecord::new() }
+    }
+
+    fn header(&mut self, path: &Path) -> Result<Vec<String>, LoadError> {
+        let problem = |problem| LoadError::Table { path: path.to_owned(), problem };
+        if self.read(path)?.is_none() {
+            return Err(problem(TableProblem::Empty));
+        }
+        // No column of names is called by a number; one without a name is the row numbers that pandas writes.
+        match self.record[0].parse::<f64>() {
+            Ok(_) => Err(problem(TableProblem::NoHeader { cell: self.record[0].to_owned() })),
+            Err(_) => Ok(self.record.iter().map(str::to_owned).collect()),
+        }
+    }
+
+    /// Fills the record with the next row and tells its line.
+    fn read(&mut self, path: &Path) -> Result<Option<u64>, LoadError> {
+        let error = match self.reader.read_record(&mut self.record) {
+            Ok(true) => return Ok(Some(self.record.position().map_or(1, csv::Position::line))),
+            Ok(false) => return Ok(None),
+            Err(error) => error,
+        };
+        let line = error.position().map_or(1, csv::Position::line);
+        match error.into_kind() {
+            csv::ErrorKind::Utf8 { .. } => {
+                Err(LoadError::Line { path: path.to_owned(), line, problem: LineProblem::NotUtf8 })
+            }
+            csv::ErrorKind::Io(source) => Err(read_error(path, source)),
+            other => Err(read_error(path, io::Error::other(format!("{other:?}")))),
+        }
     }
 }
 
@@ -193,15 +216,28 @@ fn is_parquet(path: &Path) -> io::Result<bool> {
 }
 
 /// The text of a file, unpacked if need be.
-fn open_text(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    let mut file = BufReader::new(File::open(path)?);
-    let start = file.fill_buf()?;
-    let unpacked: Box<dyn Read> = if start.starts_with(&[0x1f, 0x8b]) {
-        Box::new(MultiGzDecoder::new(file))
-    } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        Box::new(zstd::stream::read::Decoder::with_buffer(file)?)
+fn open_text(path: &Path) -> Result<Box<dyn BufRead>, LoadError> {
+    let failed = |source| read_error(path, source);
+    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    let start = file.fill_buf().map_err(failed)?;
+    if start.starts_with(&[0x1f, 0x8b]) || start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        return unpacked(path, file);
+    }
+    Ok(Box::new(file))
+}
+
+#[cfg(feature = "compression")]
+fn unpacked(path: &Path, mut file: BufReader<File>) -> Result<Box<dyn BufRead>, LoadError> {
+    let failed = |source| read_error(path, source);
+    let unpacked: Box<dyn Read> = if file.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]) {
+        Box::new(flate2::bufread::MultiGzDecoder::new(file))
     } else {
-        return Ok(Box::new(file));
+        Box::new(zstd::stream::read::Decoder::with_buffer(file).map_err(failed)?)
     };
     Ok(Box::new(BufReader::new(unpacked)))
+}
+
+#[cfg(not(feature = "compression"))]
+fn unpacked(path: &Path, _: BufReader<File>) -> Result<Box<dyn BufRead>, LoadError> {
+    Err(LoadError::MissingFeature { path: path.to_owned(), feature: "compression" })
 }

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use coldlink::graph::{Names, NodeId};
+use super::{Names, NodeId};
 
 /// A look-up that owns nothing but an order, so that it can be kept beside the names.
+#[derive(Clone, Debug)]
 pub enum NameOrder {
     /// Names are numbers below a count.
     Numbered(usize),
@@ -28,9 +29,7 @@ impl NameOrder {
     /// The node of that name.
     pub fn find(&self, names: &Names, name: &str) -> Option<NodeId> {
         match self {
-            NameOrder::Numbered(count) => {
-                name.parse().ok().filter(|&node: &NodeId| (node as usize) < *count && node.to_string() == name)
-            }
+            NameOrder::Numbered(count) => super::names::numbered(name, *count),
             NameOrder::Sorted(nodes) => {
                 let place = nodes.binary_search_by(|&node| names.get(node).as_ref().cmp(name)).ok()?;
                 Some(nodes[place])

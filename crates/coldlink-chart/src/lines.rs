@@ -1,13 +1,12 @@
 //! A line chart with its labels at the ends of the lines.
 
-use super::svg::{MARGIN, Picture, Scale, TEXT_SIZE, escaped, shortened, widest};
-use super::{Chart, Line};
+use crate::axis::{Axis, range};
+use crate::picture::{LEFT, MARGIN, Picture};
+use crate::text::{TEXT_SIZE, shortened, widest};
 
-/// Where the lines start.
-const LEFT: f64 = 76.0;
-/// Where they end at most.
+/// Where the axes end on the right.
 const RIGHT: f64 = 560.0;
-/// The room between lines and their labels.
+/// The room between the axes and the labels of lines.
 const LEADER: f64 = 22.0;
 /// The most room of a label.
 const LABEL: f64 = 220.0;
@@ -24,17 +23,39 @@ const COLOURS: usize = 8;
 /// A line with more points has no dots.
 const MOST_DOTS: usize = 30;
 
-/// A line chart as an SVG file. Points that are no numbers are left out, and lines without others.
-pub fn lines(chart: &Chart) -> String {
+/// Lines over one quantity.
+#[derive(Debug, Clone)]
+pub struct LineChart {
+    /// Its heading.
+    pub title: String,
+    /// The quantity along the bottom.
+    pub x_label: String,
+    /// The quantity along the side.
+    pub y_label: String,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+/// A line of a chart.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// Its name.
+    pub label: String,
+    /// Its points from left to right.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A line chart as an SVG file. It leaves out points that are not finite, and lines without others.
+pub fn lines(chart: &LineChart) -> String {
     let lines: Vec<Line> = chart.lines.iter().map(finite).filter(|line| !line.points.is_empty()).collect();
     let bottom = TOP + HEIGHT.max(lines.len() as f64 * SPACING);
     let labels = widest(lines.iter().map(|line| line.label.as_str())).min(LABEL);
     let mut picture = Picture::new(&chart.title, (RIGHT + LEADER + labels + MARGIN, bottom + BELOW));
-    let x = Scale::new(range(&lines, |point| point.0, 0.0), (LEFT, RIGHT));
-    let y = Scale::new(range(&lines, |point| point.1, 0.04), (bottom, TOP));
-    axes(&mut picture, chart, &x, &y);
+    let x = Axis::new(values(&lines, |point| point.0), (LEFT, RIGHT)).inset();
+    let y = Axis::new(values(&lines, |point| point.1), (bottom, TOP)).inset();
+    picture.axes((&x, &chart.x_label), (&y, &chart.y_label));
     if lines.is_empty() {
-        picture.text("middle", ((LEFT + RIGHT) / 2.0, TOP + HEIGHT / 2.0), "nothing was measured");
+        picture.text("middle", (x.middle(), y.middle()), "nothing was measured");
     }
     let ends: Vec<f64> = lines.iter().filter_map(|line| line.points.last()).map(|end| y.at(end.1)).collect();
     for (index, (line, label)) in lines.iter().zip(spread_out(&ends, bottom)).enumerate() {
@@ -51,60 +72,32 @@ fn finite(line: &Line) -> Line {
     Line { label: line.label.clone(), points }
 }
 
-/// From the least value to the greatest, each a share of their difference further out.
-fn range(lines: &[Line], of: fn(&(f64, f64)) -> f64, further: f64) -> (f64, f64) {
-    let values = || lines.iter().flat_map(|line| &line.points).map(of);
-    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
-    if low > high {
-        return (0.0, 1.0);
+/// From the least value of all lines to the greatest.
+fn values(lines: &[Line], of: fn(&(f64, f64)) -> f64) -> (f64, f64) {
+    match range(lines.iter().flat_map(|line| &line.points).map(of)) {
+        None => (0.0, 1.0),
+        // A single value still needs an axis, on which it is half-way.
+        Some((low, high)) if low == high => (low - low.abs().max(1.0) * 0.1, low + low.abs().max(1.0) * 0.1),
+        Some(both) => both,
     }
-    // A single value still needs an axis, on which it is half-way.
-    let room = if low == high { low.abs().max(1.0) * 0.1 } else { further * (high - low) };
-    (low - room, high + room)
-}
-
-/// Both axes with their labels, numbers and grid.
-fn axes(picture: &mut Picture, chart: &Chart, x: &Scale, y: &Scale) {
-    let bottom = y.at(f64::NEG_INFINITY);
-    for (at, label) in x.ticks(6.0) {
-        picture.path("axis", &format!("M{at:.1} {bottom:.1}v4"));
-        picture.text("middle", (at, bottom + 18.0), &label);
-    }
-    for (at, label) in y.ticks(6.0) {
-        picture.path("grid", &format!("M{LEFT} {at:.1}H{RIGHT}"));
-        picture.text("end", (LEFT - 8.0, at + 4.0), &label);
-    }
-    picture.path("axis", &format!("M{LEFT} {bottom:.1}H{RIGHT}"));
-    let across = shortened(&chart.x_label, RIGHT - LEFT, TEXT_SIZE);
-    picture.text("note middle", ((LEFT + RIGHT) / 2.0, bottom + 40.0), &across);
-    picture.add(format!(
-        r#"<text class="note middle" transform="translate({:.1} {:.1}) rotate(-90)">{}</text>"#,
-        MARGIN + 4.0,
-        (TOP + bottom) / 2.0,
-        escaped(&shortened(&chart.y_label, bottom - TOP, TEXT_SIZE))
-    ));
 }
 
 /// The line, and a dot for each of its points where they are few.
 fn draw(picture: &mut Picture, line: &Line, dash: usize, place: impl Fn((f64, f64)) -> (f64, f64)) {
     let corners: Vec<_> = line.points.iter().map(|&point| place(point)).collect();
-    let path: Vec<_> = corners.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
-    picture.path(&format!("line dash-{}", dash.min(2)), &format!("M{}", path.join("L")));
+    picture.joined(&format!("line dash-{}", dash.min(2)), &corners);
     if corners.len() > MOST_DOTS {
         return;
     }
-    for ((x, y), (across, up)) in corners.into_iter().zip(&line.points) {
-        let told = escaped(&format!("{}: {across}, {up:.4}", line.label));
-        picture.add(format!(r#"<circle class="dot" cx="{x:.1}" cy="{y:.1}" r="3.5"><title>{told}</title></circle>"#));
+    for (corner, (across, up)) in corners.into_iter().zip(&line.points) {
+        picture.dot("dot", corner, 3.5, &format!("{}: {across}, {up:.4}", line.label));
     }
 }
 
 /// The label of a line, with a leader to it from where the line ends.
 fn name(picture: &mut Picture, label: &str, end: f64, (from, to): (f64, f64)) {
     let turn = RIGHT + 6.0;
-    let start = end + 6.0;
-    picture
-        .path("leader", &format!("M{start:.1} {from:.1}L{:.1} {from:.1}L{:.1} {to:.1}", turn.max(start), turn + 12.0));
+    picture.joined("leader", &[(end + 6.0, from), (turn, from), (turn + 12.0, to)]);
     picture.text("name", (RIGHT + LEADER, to + 4.0), &shortened(label, LABEL, TEXT_SIZE));
 }
 
@@ -128,13 +121,12 @@ fn spread_out(wanted: &[f64], bottom: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::check_well_formed;
     use super::*;
+    use crate::check_well_formed;
 
     fn drawn(lines_of_points: &[&[(f64, f64)]]) -> String {
         let line = |points: &&[(f64, f64)]| Line { label: "<DEAL> & co".into(), points: points.to_vec() };
-        let svg = lines(&Chart {
-            name: "curve".into(),
+        let svg = lines(&LineChart {
             title: "AUC <over> time".into(),
             x_label: "steps".into(),
             y_label: "AUC".into(),

@@ -1,0 +1,184 @@
+//! What each kind of column becomes: the one table that the encoder, the schema and the preparation read.
+
+use super::cell::{Cell, narrow};
+use super::kind::{ColumnKind, Scale, StopWords, WordWeights};
+use super::{times, words};
+use crate::graph::Fitting;
+
+/// Different words that are listed at most, before a vocabulary is chosen among them.
+const MOST_WORDS: usize = 1 << 20;
+
+/// What the cells of a column become.
+#[derive(Clone, Copy)]
+pub(super) enum Encoding {
+    /// Nothing.
+    Nothing,
+    /// A few numbers, always the same ones, and one more attribute where they are missing.
+    Parts(Parts),
+    /// An attribute for each value, or for each bucket of values.
+    Values(ValueColumn),
+    /// An attribute for each number of a list.
+    Vector,
+}
+
+/// Numbers that every cell of a column becomes.
+#[derive(Clone, Copy)]
+pub(super) struct Parts {
+    pub parts: &'static [Part],
+    /// Hands over what a cell says, part by part; false where it cannot be read.
+    pub read: fn(Cell<'_>, &mut dyn FnMut(u32, f32)) -> bool,
+}
+
+/// One of these numbers.
+pub(super) struct Part {
+    /// Stands after the column's name, in brackets; empty where there is one part only.
+    pub name: &'static str,
+    pub fit: Fitting,
+}
+
+/// A column of values.
+#[derive(Clone, Copy)]
+pub(super) struct ValueColumn {
+    pub split: Split,
+    /// With more different values than this they are hashed into buckets.
+    pub limit: usize,
+    pub buckets: u32,
+    /// Whether a value counts the more the oftener a cell has it.
+    pub counted: bool,
+    /// Whether listed values that are rare or unknown count as one, `(other)`.
+    pub other: bool,
+    /// Whether unknown values are nothing out of the ordinary.
+    pub open: bool,
+    pub fit: Fitting,
+}
+
+/// How a cell is split into values.
+#[derive(Clone, Copy)]
+pub(super) enum Split {
+    /// It is one.
+    Whole,
+    /// `a|b|c`, or a list.
+    Several,
+    /// Its words.
+    Words(StopWords),
+}
+
+const WORD: Fitting = Fitting::Unchanged { is_word: true };
+const NUMBER: Fitting = Fitting::Unchanged { is_word: false };
+
+impl ColumnKind {
+    /// What cells of this kind become.
+    pub(super) fn encoding(self) -> Encoding {
+        match self {
+            ColumnKind::Numeric { scale } => Encoding::Parts(Parts {
+                parts: match scale {
+                    Scale::Standard => &[Part { name: "", fit: Fitting::Standardised }],
+                    Scale::Quantile => &[Part { name: "", fit: Fitting::Ranked }],
+                    Scale::None => &[Part { name: "", fit: NUMBER }],
+                },
+                read: numeric,
+            }),
+            ColumnKind::Boolean {} => Encoding::Parts(Parts { parts: &[Part { name: "", fit: WORD }], read: boolean }),
+            ColumnKind::DateTime {} => Encoding::Parts(Parts { parts: &DATE_PARTS, read: date_time }),
+            ColumnKind::Categorical { rare, limit, buckets } => Encoding::Values(ValueColumn {
+                split: Split::Whole,
+                limit: limit as usize,
+                buckets,
+                counted: false,
+                other: true,
+                open: false,
+                fit: Fitting::Grouped { at_least: rare },
+            }),
+            ColumnKind::MultiValued { rare, limit, buckets } => Encoding::Values(ValueColumn {
+                split: Split::Several,
+                limit: limit as usize,
+                buckets,
+                counted: false,
+                other: true,
+                open: false,
+                fit: Fitting::Grouped { at_least: rare },
+            }),
+            ColumnKind::Text { vocabulary, rare, stop_words, weights, hashed, buckets } => {
+                let weighed = weights == WordWeights::TfIdf;
+                Encoding::Values(ValueColumn {
+                    split: Split::Words(stop_words),
+                    limit: if hashed { 0 } else { MOST_WORDS },
+                    buckets,
+                    counted: weighed,
+                    other: false,
+                    open: true,
+                    fit: Fitting::Words { at_least: rare, most: vocabulary, weighed },
+                })
+            }
+            ColumnKind::Type {} => Encoding::Values(ValueColumn {
+                split: Split::Whole,
+                limit: usize::MAX,
+                buckets: 1,
+                counted: false,
+                other: false,
+                open: false,
+                fit: WORD,
+            }),
+            ColumnKind::Vector {} => Encoding::Vector,
+            ColumnKind::Ignore {} => Encoding::Nothing,
+        }
+    }
+}
+
+impl Encoding {
+    /// Whether words such as `n/a` say that nothing is known. They are values where any text may be one.
+    pub(super) fn has_missing_words(&self) -> bool {
+        matches!(self, Encoding::Parts(_) | Encoding::Vector)
+    }
+}
+
+impl ValueColumn {
+    /// Calls `each` with every value of a cell.
+    pub fn read(&self, cell: Cell<'_>, each: &mut dyn FnMut(&str)) {
+        match self.split {
+            _ if cell.is_missing() => {}
+            Split::Whole => each(&cell.to_text()),
+            Split::Several => cell.values(each),
+            Split::Words(stop_words) => words::words(&cell.to_text(), stop_words, each),
+        }
+    }
+
+    /// What is fitted where values are hashed: of buckets, none is rare.
+    pub fn fit_of_buckets(&self) -> Fitting {
+        if self.other { WORD } else { self.fit }
+    }
+}
+
+/// What says that the parts of a column are missing.
+pub(super) const FIT_OF_MISSING: Fitting = WORD;
+
+const DATE_PARTS: [Part; times::PARTS] = {
+    let [year, month_sine, month_cosine, weekday_sine, weekday_cosine, hour_sine, hour_cosine] = times::PART_NAMES;
+    [
+        Part { name: year, fit: Fitting::Standardised },
+        Part { name: month_sine, fit: NUMBER },
+        Part { name: month_cosine, fit: NUMBER },
+        Part { name: weekday_sine, fit: NUMBER },
+        Part { name: weekday_cosine, fit: NUMBER },
+        Part { name: hour_sine, fit: NUMBER },
+        Part { name: hour_cosine, fit: NUMBER },
+    ]
+};
+
+fn numeric(cell: Cell<'_>, add: &mut dyn FnMut(u32, f32)) -> bool {
+    cell.number().and_then(narrow).map(|number| add(0, number)).is_some()
+}
+
+fn boolean(cell: Cell<'_>, add: &mut dyn FnMut(u32, f32)) -> bool {
+    let flag = cell.boolean();
+    if flag == Some(true) {
+        add(0, 1.0);
+    }
+    flag.is_some()
+}
+
+fn date_time(cell: Cell<'_>, add: &mut dyn FnMut(u32, f32)) -> bool {
+    let Some(moment) = cell.moment() else { return false };
+    (0..).zip(times::parts(moment)).for_each(|(part, number)| add(part, number));
+    true
+}

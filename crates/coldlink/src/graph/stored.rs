@@ -1,0 +1,48 @@
+//! Links and names in files, used from the mapped file without a copy.
+
+use super::{Graph, Names, Texts};
+use crate::storage::{Container, ContainerWriter, FileError};
+
+impl<'a> ContainerWriter<'a> {
+    /// Adds the links of a graph.
+    pub fn links(&mut self, graph: &'a Graph) {
+        self.list("links.offsets", graph.offsets());
+        self.list("links.neighbors", graph.neighbor_array());
+    }
+
+    /// Adds texts under a name.
+    pub fn texts(&mut self, name: &str, texts: &'a Texts) {
+        self.list(format!("{name}.offsets"), texts.offsets());
+        self.list(format!("{name}.bytes"), texts.bytes());
+    }
+
+    /// Adds the names of nodes, where they are more than numbers.
+    pub fn names(&mut self, names: &'a Names) {
+        if let Names::Texts(texts) = names {
+            self.texts("names", texts);
+        }
+    }
+}
+
+impl Container {
+    /// The links of a graph.
+    pub fn links(&self) -> Result<Graph, FileError> {
+        let graph = Graph::from_parts(self.list("links.offsets")?, self.list("links.neighbors")?);
+        graph.map_err(|reason| self.inconsistent(format!("links: {reason}")))
+    }
+
+    /// The texts under a name.
+    pub fn texts(&self, name: &str) -> Result<Texts, FileError> {
+        let texts = Texts::from_parts(self.list(&format!("{name}.offsets"))?, self.list(&format!("{name}.bytes"))?);
+        texts.map_err(|reason| self.inconsistent(format!("{name}: {reason}")))
+    }
+
+    /// The names of that many nodes, or their numbers where the file has no names.
+    pub fn names(&self, nodes: usize) -> Result<Names, FileError> {
+        let names = if self.has("names.offsets") { Names::Texts(self.texts("names")?) } else { Names::Numbered(nodes) };
+        if names.len() != nodes {
+            return Err(self.inconsistent(format!("{nodes} nodes, but {} names", names.len())));
+        }
+        Ok(names)
+    }
+}

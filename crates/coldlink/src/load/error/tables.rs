@@ -1,0 +1,212 @@
+//! What can be wrong with a table.
+
+use crate::columns::CellProblem;
+use crate::hint::Hint;
+
+/// What can be wrong with a table as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableProblem {
+    /// Nothing in it, not even a header.
+    #[error("the file is empty")]
+    Empty,
+    /// The first line looks like data.
+    #[error("the first line is not a header: `{cell}` is a value")]
+    NoHeader {
+        /// The cell that gives it away.
+        cell: String,
+    },
+    /// Two columns have one name.
+    #[error("the header names column `{column}` twice")]
+    RepeatedColumn {
+        /// The name.
+        column: String,
+    },
+    /// A column that must be there is not.
+    #[error("column `{column}` is missing")]
+    NoColumn {
+        /// The name.
+        column: String,
+    },
+    /// Strict input: columns other than those that were trained on.
+    #[error("{}", other_columns(.missing, .extra))]
+    OtherColumns {
+        /// Columns that should be there.
+        missing: Vec<String>,
+        /// Columns that should not.
+        extra: Vec<String>,
+    },
+    /// A table of pairs with more or fewer than two columns.
+    #[error("a table of pairs needs two columns, got {columns}")]
+    NotPairs {
+        /// Columns there are.
+        columns: usize,
+    },
+    /// An edge table with fewer than two columns.
+    #[error("a table of links needs two columns, got {columns}")]
+    TooFewColumns {
+        /// Columns there are.
+        columns: usize,
+    },
+}
+
+/// What can be wrong in one line of a table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineProblem {
+    /// More or fewer cells than the header.
+    #[error("expected {expected} cells as in the header, got {found}")]
+    Ragged {
+        /// Cells of the header.
+        expected: usize,
+        /// Cells of the line.
+        found: usize,
+    },
+    /// Bytes that are no UTF-8.
+    #[error("the text is not UTF-8")]
+    NotUtf8,
+    /// No JSON object.
+    #[error("not a JSON object: {reason}")]
+    NotJson {
+        /// What the reader says.
+        reason: String,
+    },
+    /// Too many different keys.
+    #[error("the rows so far have more than {most} different keys")]
+    TooManyKeys {
+        /// The limit.
+        most: usize,
+    },
+    /// An object or a list of lists in a cell.
+    #[error("column `{column}`: nested objects and lists of lists are not supported")]
+    Nested {
+        /// The column.
+        column: String,
+    },
+    /// A name is missing.
+    #[error("column `{column}` is empty, but must name the node")]
+    NoName {
+        /// The column of names.
+        column: String,
+    },
+    /// Two rows for one node.
+    #[error("node `{name}` already has a row, on line {first}")]
+    RepeatedNode {
+        /// The node.
+        name: String,
+        /// Where it stood first.
+        first: u64,
+    },
+    /// A link to a node without a row.
+    #[error("node `{name}` has a link but no row in `{nodes}`")]
+    UnknownNode {
+        /// The node.
+        name: String,
+        /// The node table's file name.
+        nodes: String,
+    },
+    /// A cell that is neither true nor false.
+    #[error("column `{column}` takes true or false, got `{cell}`")]
+    NotABoolean {
+        /// The column.
+        column: String,
+        /// The cell.
+        cell: String,
+    },
+    /// A pair with a node that nobody knows.
+    #[error("there is no {what} `{name}`")]
+    NoSuchNode {
+        /// `node`, `new node` or `known node`.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A cell that cannot be used.
+    #[error(transparent)]
+    Cell(#[from] CellProblem),
+    /// Something else in a column of numbers.
+    #[error("column `{column}` is numeric, but `{cell}` is not a number")]
+    NotANumber {
+        /// The column.
+        column: String,
+        /// The cell.
+        cell: String,
+    },
+    /// NaN, infinite, or beyond 32-bit floating point, in a column of numbers.
+    #[error("column `{column}` is numeric, but `{cell}` is not a finite 32-bit number")]
+    NotFinite {
+        /// The column.
+        column: String,
+        /// The cell.
+        cell: String,
+    },
+}
+
+impl TableProblem {
+    pub(super) fn hint(&self) -> Option<Hint> {
+        Some(Hint::new(match self {
+            TableProblem::Empty | TableProblem::NoHeader { .. } => {
+                "start with a line of column names, such as `id,year,words` for nodes or `source,target` for links"
+            }
+            TableProblem::RepeatedColumn { .. } => "rename one of the two columns",
+            TableProblem::NoColumn { .. } => {
+                "new nodes need the columns of the node table that the model was trained on"
+            }
+            TableProblem::OtherColumns { .. } => {
+                "omit {strict-input} to read missing columns as empty and ignore extra ones"
+            }
+            TableProblem::NotPairs { .. } => "use the columns `source,target`: a new node, then a known one",
+            TableProblem::TooFewColumns { .. } => "separate cells with `,` in `.csv` and with a tab in `.tsv`",
+        }))
+    }
+}
+
+impl LineProblem {
+    pub(in crate::load) fn not_a_number((column, cell): (String, String)) -> Self {
+        LineProblem::NotANumber { column, cell }
+    }
+
+    pub(in crate::load) fn not_finite((column, cell): (String, String)) -> Self {
+        LineProblem::NotFinite { column, cell }
+    }
+
+    pub(super) fn hint(&self) -> Option<Hint> {
+        Some(match self {
+            LineProblem::Ragged { .. } => Hint::new("quote cells that contain the separator"),
+            LineProblem::NotUtf8 => Hint::new("save the table as UTF-8"),
+            LineProblem::NotJson { .. } => {
+                Hint::text("write one object per line, such as `{\"id\": \"a\", \"words\": [\"x\", \"y\"]}`")
+            }
+            LineProblem::TooManyKeys { .. } => {
+                Hint::new("each key is a column; put words that differ from row to row into a list")
+            }
+            LineProblem::Nested { .. } => Hint::new("give each value its own key | remove the key"),
+            LineProblem::NoName { .. } => Hint::new("give every node a name"),
+            LineProblem::RepeatedNode { .. } => Hint::new("delete one of the two rows"),
+            LineProblem::UnknownNode { .. } => Hint::new("add the row | drop such links with {unknown-nodes=drop}"),
+            LineProblem::NotABoolean { .. } => Hint::new("leave the cell empty if the answer is unknown"),
+            LineProblem::NoSuchNode { .. } => {
+                Hint::new("a source is a new node, or else a known one; a target is a known node, or else a new one")
+            }
+            LineProblem::Cell(problem) => return problem.hint(),
+            LineProblem::NotANumber { .. } | LineProblem::NotFinite { .. } => {
+                Hint::new("leave the cell empty if the value is unknown")
+            }
+        })
+    }
+}
+
+fn other_columns(missing: &[String], extra: &[String]) -> String {
+    let list = |names: &[String]| {
+        let s = if names.len() == 1 { "" } else { "s" };
+        format!("column{s} `{}`", names.join("`, `"))
+    };
+    let mut problems = Vec::new();
+    if !missing.is_empty() {
+        problems.push(format!("{} {} missing", list(missing), if missing.len() == 1 { "is" } else { "are" }));
+    }
+    if !extra.is_empty() {
+        problems.push(format!("the model has no {}", list(extra)));
+    }
+    problems.join("; ")
+}

@@ -1,0 +1,88 @@
+//! What follows from a model and is made when it is first needed, once.
+
+use std::sync::OnceLock;
+
+use super::Model;
+use crate::graph::{Graph, NameOrder, NodeId};
+use crate::score::WarmNodes;
+
+/// Two models are equal whatever was asked of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cached {
+    derived: OnceLock<Box<Derived>>,
+    names: OnceLock<NameOrder>,
+    attribute_names: OnceLock<Vec<String>>,
+    fingerprint: Option<u64>,
+}
+
+/// What scores need beside the model's arrays.
+#[derive(Clone, Debug)]
+pub(super) struct Derived {
+    pub warm: WarmNodes,
+    /// What is added to any pair of a new node with each node.
+    pub biases: Vec<f32>,
+}
+
+impl Cached {
+    /// Of a model that was read from a file with this checksum.
+    pub fn of_file(checksum: u64) -> Self {
+        Cached { fingerprint: Some(checksum), ..Cached::default() }
+    }
+}
+
+impl PartialEq for Cached {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Model {
+    pub(super) fn derived(&self) -> &Derived {
+        self.cached.derived.get_or_init(|| {
+            let empty = Graph::from_links(self.embeddings.nodes(), []);
+            let graph = self.memory.as_ref().map_or(&empty, |memory| &memory.graph);
+            Box::new(Derived { warm: WarmNodes::of(graph, &self.embeddings), biases: self.dense_biases() })
+        })
+    }
+
+    fn name_order(&self) -> &NameOrder {
+        self.cached.names.get_or_init(|| NameOrder::new(&self.names))
+    }
+
+    /// The known node of that name.
+    pub fn find(&self, name: &str) -> Option<NodeId> {
+        self.name_order().find(&self.names, name)
+    }
+
+    /// Up to `most` known nodes whose names begin with `prefix`, in the order of their names.
+    pub fn starting_with(&self, prefix: &str, most: usize) -> Vec<NodeId> {
+        self.name_order().starting_with(&self.names, prefix, most)
+    }
+
+    /// The checksum of the file that the model was opened from: the same model has the same. None of a model that was just
+    /// trained or that nodes were added to.
+    pub fn fingerprint(&self) -> Option<String> {
+        self.cached.fingerprint.map(|checksum| format!("{checksum:016x}"))
+    }
+
+    /// Makes at once what is otherwise made when it is first needed, so that the first query takes no longer than the next.
+    pub fn prepare(&self) {
+        self.derived();
+        self.name_order();
+        self.attribute_names();
+    }
+
+    /// What an attribute is called that explanations name.
+    pub fn attribute_name(&self, column: u32) -> String {
+        let known = self.attribute_names().get(column as usize).cloned();
+        known.unwrap_or_else(|| format!("attribute {column}"))
+    }
+
+    /// What the attributes are called that explanations name; nothing where that is not known.
+    pub fn attribute_names(&self) -> &[String] {
+        self.cached.attribute_names.get_or_init(|| {
+            let loaded = self.schema.as_ref().map(crate::columns::Schema::attribute_names).unwrap_or_default();
+            self.preparation.as_ref().map(|preparation| preparation.names(&loaded)).unwrap_or(loaded)
+        })
+    }
+}

@@ -1,0 +1,272 @@
+//! What is asked of a model, by names and values.
+
+use super::{Among, FilterError, Model, Plan};
+use crate::dataset::{End, NewNodes, PairQuery};
+use crate::graph::{NameIndex, NodeId};
+use crate::hint::Hint;
+use crate::model::EncodedNodes;
+
+/// The base rates that a probability may be stated for.
+pub const BASE_RATES: std::ops::RangeInclusive<f64> = 1e-12..=0.999_999;
+
+/// The popularity weights that links may be ranked by.
+pub const POPULARITIES: std::ops::RangeInclusive<f64> = 0.0..=1.0;
+
+/// How many attributes an explanation names, where nobody says how many.
+pub const NAMED_ATTRIBUTES: usize = 5;
+
+/// Which links are asked for: of each new node the most likely ones.
+///
+/// ```
+/// use coldlink::{Among, Query};
+///
+/// let query = Query { count: 5, among: Among::Both, exclude: vec!["p7".into()], ..Query::default() };
+/// assert_eq!(query.popularity, 1.0);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    /// How many links of each new node.
+    pub count: usize,
+    /// Where to look for targets.
+    pub among: Among,
+    /// Names of nodes that are no candidates.
+    pub exclude: Vec<String>,
+    /// The node type of targets; without it, types that are linked with the new node's.
+    pub node_type: Option<String>,
+    /// Columns and the values that known candidates must have there.
+    pub filters: Vec<(String, String)>,
+    /// The popularity weight: from 1, which leaves the order as scored, down to 0, which ranks as if popularity had no effect.
+    pub popularity: f64,
+    /// The share of linked pairs that probabilities are stated for; the training graph's unless given.
+    pub base_rate: Option<f64>,
+    /// How many attributes an explanation names at most; without it, links are not explained.
+    pub explain: Option<usize>,
+}
+
+impl Default for Query {
+    fn default() -> Self {
+        Query {
+            count: 10,
+            among: Among::Known,
+            exclude: Vec::new(),
+            node_type: None,
+            filters: Vec::new(),
+            popularity: 1.0,
+            base_rate: None,
+            explain: None,
+        }
+    }
+}
+
+/// Why a query cannot be answered.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum QueryError {
+    /// Not a share.
+    #[error("`popularity` must be from 0 to 1, got {value}")]
+    Popularity {
+        /// As it was given.
+        value: f64,
+    },
+    /// Not a share that probabilities can be stated for.
+    #[error("`base_rate` must be from {start:e} to {end}, got {value}", start = BASE_RATES.start(), end = BASE_RATES.end())]
+    BaseRate {
+        /// As it was given.
+        value: f64,
+    },
+    /// No probability to state.
+    #[error("this model gives no probabilities")]
+    NoProbability,
+    /// A new node whose numbers are beyond what can be embedded.
+    #[error("the numbers of new node `{name}` are too large")]
+    NotFinite {
+        /// The node.
+        name: String,
+    },
+    /// Attributes of another graph.
+    #[error("the new nodes have {found} attribute columns, but the model expects {expected}")]
+    Width {
+        /// Columns of the model.
+        expected: usize,
+        /// Columns of the new nodes.
+        found: usize,
+    },
+    /// A pair with a node that nobody knows.
+    #[error("pair {pair}: there is no {what} `{name}`")]
+    UnknownNode {
+        /// Which pair, from 1.
+        pair: usize,
+        /// `node`, `new node` or `known node`.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// Candidates that cannot be chosen so.
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+}
+
+impl QueryError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<Hint> {
+        Some(match self {
+            QueryError::Popularity { .. } => Hint::new("1 ranks as scored, 0 ranks as if popularity had no effect"),
+            QueryError::BaseRate { .. } => {
+                Hint::new("it is the share of linked pairs among all pairs; leave it out for the training graph's")
+            }
+            QueryError::NoProbability => {
+                Hint::new("the presets `auto` and `default` give probabilities, given enough links")
+            }
+            QueryError::NotFinite { .. } => Hint::new("give numbers in the range of the graph's"),
+            QueryError::Width { .. } => Hint::new("make the new nodes' attributes the way the graph's were made"),
+            QueryError::UnknownNode { .. } => {
+                Hint::new("a source is a new node, or else a known one; a target is a known node, or else a new one")
+            }
+            QueryError::Filter(error) => return error.hint(),
+        })
+    }
+}
+
+/// New nodes that a model is asked about: encoded once, for any number of queries.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    new: NewNodes,
+    encoded: EncodedNodes,
+}
+
+/// A query with its names and values looked up.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    pub(super) count: usize,
+    pub(super) among: Among,
+    pub(super) excluded: Vec<NodeId>,
+    pub(super) node_type: Option<usize>,
+    pub(super) popularity: f32,
+    pub(super) base_rate: f64,
+    pub(super) explain: Option<usize>,
+    notes: Vec<String>,
+}
+
+impl Asked {
+    /// The new nodes.
+    pub fn new_nodes(&self) -> &NewNodes {
+        &self.new
+    }
+
+    /// The new nodes as the model sees them.
+    pub fn encoded(&self) -> &EncodedNodes {
+        &self.encoded
+    }
+
+    /// How many new nodes there are.
+    pub fn len(&self) -> usize {
+        self.new.names.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A popularity weight that links can be ranked by.
+pub fn checked_popularity(value: f64) -> Result<f32, QueryError> {
+    if POPULARITIES.contains(&value) { Ok(value as f32) } else { Err(QueryError::Popularity { value }) }
+}
+
+impl Resolved {
+    /// What the user should know about the query.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The share of linked pairs that probabilities are stated for.
+    pub fn base_rate(&self) -> f64 {
+        self.base_rate
+    }
+
+    pub(super) fn plan(&self) -> Plan<'_> {
+        let Resolved { count, among, node_type, popularity, .. } = *self;
+        Plan { count, among, excluded: &self.excluded, node_type, popularity }
+    }
+}
+
+impl Model {
+    /// Takes up new nodes. Numbers so large that a node has no embedding are refused.
+    pub fn ask(&self, new: NewNodes) -> Result<Asked, QueryError> {
+        let (expected, found) = (self.loaded_width(), new.attributes.width());
+        if expected != found {
+            return Err(QueryError::Width { expected, found });
+        }
+        let encoded = self.encode(&new.attributes);
+        let rows = &encoded.embeddings.attributes;
+        match (0..rows.rows()).find(|&row| rows.row(row).iter().any(|value| !value.is_finite())) {
+            Some(row) => Err(QueryError::NotFinite { name: new.names.get(row as NodeId).into_owned() }),
+            None => Ok(Asked { new, encoded }),
+        }
+    }
+
+    /// Looks up the names and values of a query, and checks its numbers.
+    pub fn resolve(&self, asked: &Asked, query: &Query) -> Result<Resolved, QueryError> {
+        let popularity = checked_popularity(query.popularity)?;
+        let (mut excluded, unknown) = self.excluded(asked, &query.exclude);
+        for (column, value) in &query.filters {
+            excluded.extend(self.without_value(column, value)?);
+        }
+        excluded.sort_unstable();
+        excluded.dedup();
+        let (s, belong) = if unknown == 1 { ("", "belongs") } else { ("s", "belong") };
+        let note = (unknown > 0).then(|| format!("{unknown} excluded name{s} {belong} to no node"));
+        Ok(Resolved {
+            count: query.count,
+            among: query.among,
+            excluded,
+            node_type: query.node_type.as_deref().map(|name| self.node_type(name)).transpose()?,
+            popularity,
+            base_rate: self.checked_base_rate(query.base_rate)?,
+            explain: query.explain,
+            notes: note.into_iter().collect(),
+        })
+    }
+
+    /// The base rate that is asked for, or else the training graph's.
+    pub fn checked_base_rate(&self, asked: Option<f64>) -> Result<f64, QueryError> {
+        match asked {
+            Some(value) if !BASE_RATES.contains(&value) => Err(QueryError::BaseRate { value }),
+            Some(value) => Ok(value),
+            None => Ok(self.base_rate()),
+        }
+    }
+
+    /// The numbers of excluded nodes, where new ones come after known ones, and how many names belong to no node.
+    fn excluded(&self, asked: &Asked, names: &[String]) -> (Vec<NodeId>, usize) {
+        let first_new = self.summary.nodes as NodeId;
+        let new = if names.is_empty() { NameIndex::Numbered(0) } else { asked.new.names.index() };
+        let (mut nodes, mut unknown) = (Vec::new(), 0);
+        for name in names {
+            let found = [self.find(name), new.find(name).map(|node| first_new + node)];
+            unknown += usize::from(found == [None, None]);
+            nodes.extend(found.into_iter().flatten());
+        }
+        (nodes, unknown)
+    }
+
+    /// The ends of pairs.
+    pub fn resolve_pairs(&self, asked: &Asked, pairs: &[PairQuery]) -> Result<Vec<(End, End)>, QueryError> {
+        let new = asked.new.names.index();
+        let known_end = |name: &str| self.find(name).map(End::Known);
+        let new_end = |name: &str| new.find(name).map(End::New);
+        let ends = |(place, pair): (usize, &PairQuery)| {
+            let missing = |what, name: &String| QueryError::UnknownNode { pair: place + 1, what, name: name.clone() };
+            let source = new_end(&pair.source).or_else(|| known_end(&pair.source));
+            let (target, what) = match pair.known {
+                Some(true) => (known_end(&pair.target), "known node"),
+                Some(false) => (new_end(&pair.target), "new node"),
+                None => (known_end(&pair.target).or_else(|| new_end(&pair.target)), "node"),
+            };
+            let source = source.ok_or_else(|| missing("node", &pair.source))?;
+            Ok((source, target.ok_or_else(|| missing(what, &pair.target))?))
+        };
+        pairs.iter().enumerate().map(ends).collect()
+    }
+}

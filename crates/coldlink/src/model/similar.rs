@@ -1,0 +1,44 @@
+//! The warm nodes whose attributes are most similar to another node's.
+
+use super::{Model, SimilarNode};
+use crate::graph::NodeId;
+use crate::index::{LinkIndex, best};
+
+impl Model {
+    /// The warm nodes whose attribute embeddings have the largest cosines with a known node's, largest first, without the node
+    /// itself. They are found through the index, where there is one.
+    pub fn similar_nodes(&self, node: NodeId, count: usize) -> Vec<SimilarNode> {
+        let similar = self.most_similar(self.embeddings.attributes.row(node as usize), count, Some(node));
+        let named = |(node, cosine)| SimilarNode { name: self.names.get(node).into_owned(), cosine };
+        similar.into_iter().map(named).collect()
+    }
+
+    /// The warm nodes most similar to an attribute embedding, with their cosines, without one node.
+    pub(super) fn most_similar(&self, own: &[f32], count: usize, without: Option<NodeId>) -> Vec<(NodeId, f32)> {
+        let length = |row: &[f32]| row.iter().map(|value| value * value).sum::<f32>().sqrt();
+        let own_length = length(own);
+        let cosine = |other: NodeId| {
+            let row = self.embeddings.attributes.row(other as usize);
+            let product: f32 = own.iter().zip(row).map(|(a, b)| a * b).sum();
+            (other, product / (own_length * length(row)).max(f32::MIN_POSITIVE))
+        };
+        let others = |nodes: &mut dyn Iterator<Item = NodeId>| {
+            largest(nodes.filter(|&node| Some(node) != without).map(cosine), count)
+        };
+        match self.index.as_deref().and_then(LinkIndex::similar_nodes) {
+            Some(similar) => {
+                let breadth = similar.breadth.max(count.saturating_add(1));
+                others(&mut similar.graph.nearest(own, 0.0, breadth).into_iter().map(|found| found.0))
+            }
+            None => {
+                let all = 0..self.summary.nodes as NodeId;
+                others(&mut all.filter(|&node| self.embeddings.warm[node as usize]))
+            }
+        }
+    }
+}
+
+/// The nodes with the largest cosines, largest first.
+pub(super) fn largest(cosines: impl Iterator<Item = (NodeId, f32)>, count: usize) -> Vec<(NodeId, f32)> {
+    best(cosines, count).into_iter().map(|hit| (hit.node, hit.score)).collect()
+}
