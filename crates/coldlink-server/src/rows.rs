@@ -1,6 +1,6 @@
 //! New nodes as requests give them: objects with a key for each column of the model.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use coldlink::columns::{Mismatches, Schema};
 use coldlink::dataset::NewNodes;
@@ -149,10 +149,16 @@ fn bad_node(place: usize, problem: impl std::fmt::Display, hint: &str) -> ApiErr
 /// As `{"id": …, "attributes": {"17": 1.0, …}}`, for a model that was trained on numbered columns.
 fn by_number(width: usize, nodes: Vec<Node>, unknown: &mut BTreeSet<String>) -> Result<Read, ApiError> {
     let (mut rows, mut names, mut named) = (Vec::new(), Vec::new(), Vec::new());
+    let mut met = HashSet::new();
     for (place, Node(mut object)) in nodes.into_iter().enumerate() {
         let name = name_of(&mut object, "id", place)?;
         named.push(!name.is_empty());
-        names.push(if name.is_empty() { format!("new {}", place + 1) } else { name });
+        let name = if name.is_empty() { format!("new {}", place + 1) } else { name };
+        if !met.insert(name.clone()) {
+            let message = format!("node {}: there is another new node `{}`", place + 1, short(&name));
+            return Err(ApiError::new(Code::KnownNode, message, "keep one of the two, or rename it"));
+        }
+        names.push(name);
         let attributes = match object.remove("attributes") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(attributes)) => attributes,

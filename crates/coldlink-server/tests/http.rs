@@ -545,6 +545,8 @@ async fn a_model_without_columns_takes_attributes_by_number() {
         let answer = service.post("/v1/links", json!({"nodes": [{"attributes": wrong}]})).await;
         assert_eq!(answer.code(), "bad_value", "{}", answer.text);
     }
+    let twice = service.post("/v1/links", json!({"nodes": [{"id": "x"}, {"id": "x"}]})).await;
+    assert_eq!((twice.status, twice.code().as_str()), (StatusCode::CONFLICT, "known_node"));
     let example = service.get("/v1/model").await.json()["example"].clone();
     assert_eq!(service.post("/v1/links", json!({"nodes": [example]})).await.status, StatusCode::OK);
 }
