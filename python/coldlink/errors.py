@@ -78,7 +78,7 @@ class LoadWarning(UserWarning):
     ...     warnings.simplefilter("always")
     ...     looped = coldlink.Graph.from_arrays([[0, 1], [1, 1], [1, 0]], [[1.0], [2.0]])
     >>> print(caught[0].category.__name__, caught[0].message, sep=": ")
-    LoadWarning: dropped 1 self-loop
+    LoadWarning: ignored 1 self-loop
     """
 
 

@@ -49,9 +49,7 @@ def read(
     Graph('papers', nodes=150, links=450, attributes=13)
     """
     if (source is None) != (target is None):
-        raise ConfigError(
-            "one of `source` and `target` is missing", hint="give both, or neither"
-        )
+        raise ConfigError("one of `source` and `target` is missing", hint="give both, or neither")
     said = _kinds(columns, None, None if source is None else {"source": source, "target": target})
     return Graph._loaded(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, said, None))
 
@@ -218,7 +216,7 @@ class Graph:
         """What loading left out and what else you should know about the graph; `LoadWarning` says the same.
 
         >>> coldlink.Graph.from_arrays([[0, 1], [0, 1], [1, 2], [2, 1]], np.eye(3)).notes
-        ['dropped 1 repeated link', 'links have a direction, which coldlink drops']
+        ['ignored 1 repeated link', 'ignored the direction of links']
         """
         return self._inner.notes
 

@@ -166,7 +166,9 @@ def _in_order(pairs: pandas.DataFrame) -> pandas.DataFrame:
 
 def _pair(place: int, row: Any) -> Pair:
     if not isinstance(row, (list, tuple)) or len(row) not in (2, 3):
-        raise LoadError(f"row {place} of `pairs` is not a pair of names", hint="give a list of pairs, such as `[('a', 'b')]`")
+        raise LoadError(
+            f"row {place} of `pairs` is not a pair of names", hint="give a list of pairs, such as `[('a', 'b')]`"
+        )
     known = row[2] if len(row) == 3 else None
     if known is not None and not isinstance(known, (bool, np.bool_)):
         raise LoadError(f"row {place} of `pairs`: `known` must be True, False or None, got {known!r}")

@@ -82,7 +82,7 @@ def test_links_as_plain_data_are_the_recommended_ones(model: coldlink.Model) -> 
     added = sum(reason["adds"] for reason in why["attributes"])
     added += why["other_attributes"] + why["similar_nodes"] + why["popularity"] + why["baseline"]
     assert added == pytest.approx(answer["links"][0]["score"], abs=1e-4)
-    assert model.links({"words": "unheard"}, k=1)["notes"] == ["1 value that the model does not know"]
+    assert model.links({"words": "unheard"}, k=1)["notes"] == ["1 value is unknown to the model"]
 
 
 def test_pairs_of_the_graph_need_no_new_node(model: coldlink.Model) -> None:
@@ -214,7 +214,11 @@ def test_what_cannot_be_asked_is_refused_in_words(model: coldlink.Model, graph: 
             coldlink.LoadError,
             "`pairs` must have two columns, got 1",
         ),
-        (lambda: model.score([("n1", "p1", "no")], new=NEW), coldlink.LoadError, "`known` must be True, False or None, got 'no'"),
+        (
+            lambda: model.score([("n1", "p1", "no")], new=NEW),
+            coldlink.LoadError,
+            "`known` must be True, False or None, got 'no'",
+        ),
         (lambda: model.score([("n1", "p1", False)], new=NEW), coldlink.LoadError, "there is no new node `p1`"),
         (lambda: model.recommend([NEW[0], 3]), coldlink.LoadError, "got a `int`"),
         (lambda: model.recommend(pd.DataFrame([[1, 2]], columns=["a", "a"])), coldlink.LoadError, "two columns `a`"),
