@@ -5,8 +5,8 @@ use std::hint::black_box;
 use std::path::PathBuf;
 
 use coldlink::Config;
-use coldlink::graph::Attributes;
 use coldlink::dataset::{Dataset, End};
+use coldlink::graph::Attributes;
 use coldlink::index::{Effort, LinkIndex};
 use coldlink::load::{LoadOptions, load_json_lines, new_from_json_lines};
 use coldlink::model::{Among, Model, Plan};

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
+use coldlink::columns::Schema;
 use coldlink::dataset::Dataset;
 use coldlink::load::{LoadOptions, load_tables};
-use coldlink::columns::Schema;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 

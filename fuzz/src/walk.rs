@@ -3,10 +3,10 @@
 use std::hint::black_box;
 use std::path::Path;
 
-use coldlink::graph::{Attributes, Names};
-use coldlink::dataset::{Dataset, NewNodes};
-use coldlink::load::{LoadError, load_new};
 use coldlink::columns::Preparation;
+use coldlink::dataset::{Dataset, NewNodes};
+use coldlink::graph::{Attributes, Names};
+use coldlink::load::{LoadError, load_new};
 
 /// A graph, or the error that stands for it.
 pub fn walk_loaded(loaded: &Result<Dataset, LoadError>) {

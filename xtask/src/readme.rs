@@ -47,7 +47,8 @@ fn rows(name: &str) -> Result<String> {
 fn demo() -> Result<String> {
     let path = newest("-core")?.join("demo.txt");
     let demo = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    let lines = |from: &'static str, count: usize| demo.lines().skip_while(move |line| !line.starts_with(from)).take(count);
+    let lines =
+        |from: &'static str, count: usize| demo.lines().skip_while(move |line| !line.starts_with(from)).take(count);
     let shown: Vec<&str> = lines(" method", 6).chain([""]).chain(lines("new-1", 6)).collect();
     Ok(format!("```text\n{}\n…\n```\n", shown.join("\n")))
 }

@@ -3,9 +3,9 @@
 
 use std::sync::LazyLock;
 
+use coldlink::columns::Schema;
 use coldlink::graph::Names;
 use coldlink::load::{LoadOptions, UnknownNodes, load_excluded, load_new, load_pairs, load_tables};
-use coldlink::columns::Schema;
 use coldlink_fuzz::{
     EDGES, NODES, check_memory, file, fit, form, prepare, same_as_new, schema, two, walk_loaded, walk_new, zipped,
 };

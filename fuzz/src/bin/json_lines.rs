@@ -3,8 +3,8 @@
 
 use std::sync::LazyLock;
 
-use coldlink::load::{LoadOptions, load_json_lines, load_new, load_tables, new_from_json_lines};
 use coldlink::columns::Schema;
+use coldlink::load::{LoadOptions, load_json_lines, load_new, load_tables, new_from_json_lines};
 use coldlink_fuzz::{
     EDGE_LINES, NODE_LINES, check_memory, file, fit, form, prepare, same_as_new, schema, two, walk_loaded, walk_new,
 };

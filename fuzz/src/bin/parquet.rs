@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use coldlink::load::{LoadOptions, UnknownNodes, load_new, load_tables};
 use coldlink::columns::Schema;
+use coldlink::load::{LoadOptions, UnknownNodes, load_new, load_tables};
 use coldlink_fuzz::{PARQUET, check_memory, file, fit, form, guard, prepare, silence, walk_loaded, walk_new};
 use libfuzzer_sys::fuzz_target;
 

@@ -85,7 +85,8 @@ fn main() -> io::Result<()> {
     seed("http", "links", 0, format!("{nodes},\"k\":1}}").as_bytes())?;
     let all = ",\"k\":3.0,\"among\":\"both\",\"exclude\":[\"n1\"],\"candidates\":\"item\",\"where\":{\"words\":\"a1\"},\"explain\":true,\"map\":true,\"popularity\":0.5,\"base_rate\":0.01}";
     seed("http", "links-all", 0, format!("{nodes}{all}").as_bytes())?;
-    let pairs = ",\"pairs\":[{\"source\":\"q\",\"target\":\"n1\"},{\"source\":\"q\",\"target\":\"new 2\",\"known\":false}]}";
+    let pairs =
+        ",\"pairs\":[{\"source\":\"q\",\"target\":\"n1\"},{\"source\":\"q\",\"target\":\"new 2\",\"known\":false}]}";
     seed("http", "score", 1, format!("{nodes}{pairs}").as_bytes())?;
     seed("http", "embed", 2, format!("{nodes}}}").as_bytes())?;
     seed("http", "add", 3, format!("{{\"nodes\":[{node}]}}").as_bytes())?;

@@ -4,8 +4,8 @@
 use std::hint::black_box;
 use std::sync::LazyLock;
 
-use coldlink::split::{Protocol, Split};
 use coldlink::config::Validation;
+use coldlink::split::{Protocol, Split};
 use coldlink_fuzz::{SoundSplit, TABLES, archive, check_memory, file, form, prepare};
 use libfuzzer_sys::fuzz_target;
 use zip::CompressionMethod;
