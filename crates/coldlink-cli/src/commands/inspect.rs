@@ -141,7 +141,7 @@ impl AboutGraph {
             nodes_without_links: without_links,
             attributes: attributes.width(),
             attribute_entries: attributes.entries(),
-            attributes_per_node: Spread::of(nodes().map(|node| attributes.row(node).0.len()).collect()),
+            attributes_per_node: Spread::of(nodes().map(|node| attributes.iter_row(node).count()).collect()),
             attribute_density: attributes.density(),
             nodes_without_attributes: without_attributes,
             columns: dataset.schema.as_ref().map(columns).unwrap_or_default(),

@@ -9,7 +9,6 @@
 //! Attributes are numbered column by column in the order of the table, the sparse ones first and the dense ones after them.
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::encoding::{Encoding, FIT_OF_MISSING};
 use super::kind::{ColumnKind, Columns};
@@ -226,11 +225,6 @@ impl Schema {
             columns: columns.map(|column| (column.name.clone(), column.kind)).collect(),
             edges: None,
         }
-    }
-
-    /// A number that differs between schemas.
-    pub fn fingerprint(&self) -> u64 {
-        xxh3_64(toml::to_string(self).unwrap_or_default().as_bytes())
     }
 
     /// The same without listed values that `keeps` refuses, and the attributes that remain, in rising order.
