@@ -85,14 +85,14 @@ pub fn use_model(model: &Model) {
     if let Ok(new) = Attributes::from_rows(width, &[row, vec![]]) {
         ask(model, &new);
     }
-    if let Some(Ok(new)) = model.schema.as_ref().map(|schema| new_from_json_lines(NEW.into(), schema, false)) {
+    if let Some(Ok(new)) = model.schema().map(|schema| new_from_json_lines(NEW.into(), schema, false)) {
         ask(model, &new.attributes);
         if let Ok(larger) = model.add(&new) {
             ask(&larger, &new.attributes);
         }
     }
-    for node in 0..model.names.len() as u32 {
-        black_box(model.names.get(node));
+    for node in 0..model.names().len() as u32 {
+        black_box(model.names().get(node));
     }
     black_box(model.attribute_names());
     let _ = black_box(model.without_value("words", "a1"));
@@ -101,7 +101,7 @@ pub fn use_model(model: &Model) {
 
 fn ask(model: &Model, new: &Attributes) {
     let newcomers = model.encode(new);
-    let (nodes, rows) = (model.embeddings.nodes() as u32, 0..new.rows());
+    let (nodes, rows) = (model.embeddings().nodes() as u32, 0..new.rows());
     // For one link the index is used, for more every node is scored: there are few.
     for plan in [Plan::best(1), Plan { among: Among::Both, popularity: 0.5, ..Plan::best(5) }] {
         for (row, hits) in model.best_links(&newcomers, rows.clone(), plan).iter().enumerate() {

@@ -117,9 +117,9 @@ class Graph:
         >>> coldlink.Graph.from_pandas(nodes, edges).attribute_names
         ['year', 'year is missing', 'words=x', 'words=y', 'words=(other)']
         """
-        rows = tables.frame_lines(_with_id_first(nodes, id))
-        links = tables.frame_lines(_ends_of(edges, source, target))
-        return cls._loaded(_coldlink.Graph.from_lines(rows, links, unknown_nodes, _kinds(columns, id), name))
+        rows = tables.frame_columns(_with_id_first(nodes, id))
+        links = tables.frame_columns(_ends_of(edges, source, target))
+        return cls._loaded(_coldlink.Graph.from_columns(rows, links, unknown_nodes, _kinds(columns, id), name))
 
     @classmethod
     def from_networkx(cls, graph: Any, *, x: str | None = None, name: str | None = None) -> Graph:
@@ -137,9 +137,9 @@ class Graph:
         name = name or getattr(graph, "name", "") or "graph"
         numbers = {node: number for number, node in enumerate(graph.nodes)}
         if x is None:
-            lines = tables.record_lines(_record(node, data) for node, data in graph.nodes(data=True))
-            links = tables.record_lines({"source": str(a), "target": str(b)} for a, b in graph.edges())
-            return cls._loaded(_coldlink.Graph.from_lines(lines, links, "refuse", None, name))
+            rows = tables.record_columns(_record(node, data) for node, data in graph.nodes(data=True))
+            links = tables.record_columns({"source": str(a), "target": str(b)} for a, b in graph.edges())
+            return cls._loaded(_coldlink.Graph.from_columns(rows, links, "refuse", None, name))
         missing = next((node for node, data in graph.nodes(data=True) if x not in data), None)
         if missing is not None:
             raise LoadError(f"node `{missing}` has no `{x}`", hint="give each node a vector of the same length")

@@ -14,11 +14,11 @@ def ask(trained: _coldlink.Trained, new: Any, names: Iterable[Any] | None) -> _c
     if isinstance(new, (str, os.PathLike)):
         return trained.ask_file(os.fspath(new))
     if isinstance(new, Mapping):
-        return trained.ask_lines(tables.record_lines([new]))
+        return trained.ask_columns(tables.record_columns([new]))
     if isinstance(new, (list, tuple)) and new and isinstance(new[0], Mapping):
-        return trained.ask_lines(tables.record_lines(new))
+        return trained.ask_columns(tables.record_columns(new))
     if tables.is_frame(new) and trained.id_column is not None:
-        return trained.ask_lines(tables.frame_lines(_with_names(new, trained.id_column)))
+        return trained.ask_columns(tables.frame_columns(_with_names(new, trained.id_column)))
     return trained.ask_arrays(arrays.matrix(new), None if names is None else tables.texts_of(names))
 
 

@@ -1,9 +1,7 @@
-"""Between Python's tables and rows of the library: JSON lines go in, columns come out."""
+"""Between Python's tables and those of the library: columns go in, columns come out."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -41,49 +39,39 @@ def table(columns: dict[str, Any]) -> Any:
     return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
 
 
-def frame_lines(frame: pandas.DataFrame) -> bytes:
-    """A DataFrame as JSON lines. Numbers keep all their digits, and what is missing is missing."""
-    exact = frame.rename(columns=str)
-    if not exact.columns.is_unique:
-        twice = exact.columns[exact.columns.duplicated()][0]
-        raise LoadError(f"the table has two columns `{twice}`", hint="give each column its own name")
-    for column in exact.columns[[kind.kind == "f" for kind in _kinds(exact)]]:
-        # pandas would write ten decimals, which is not what stands there.
-        numbers = exact[column].to_numpy(dtype=float, na_value=math.nan)
-        if exact[column].dtype == np.float32:
-            numbers = exact[column].to_numpy()
-        texts = numbers.astype(str).astype(object)
-        texts[np.isnan(numbers)] = None
-        exact[column] = texts
-    text: str = exact.to_json(orient="records", lines=True, date_format="iso", force_ascii=False)
-    return text.encode()
+def frame_columns(frame: pandas.DataFrame) -> dict[str, Any]:
+    """The columns of a DataFrame as arrays where numpy has their type, else as lists with `None` for what is missing."""
+    columns: dict[str, Any] = {}
+    for name, column in frame.items():
+        if str(name) in columns:
+            raise LoadError(f"the table has two columns `{name}`", hint="give each column its own name")
+        columns[str(name)] = _cells(column)
+    return columns
 
 
-def _kinds(frame: pandas.DataFrame) -> list[Any]:
-    return [getattr(dtype, "numpy_dtype", dtype) for dtype in frame.dtypes]
+def _cells(column: pandas.Series[Any]) -> Any:
+    kind = getattr(column.dtype, "kind", "O")
+    if kind == "M" and hasattr(column, "dt"):
+        naive = column if column.dt.tz is None else column.dt.tz_convert(None)
+        return naive.to_numpy(dtype="datetime64[us]")
+    if isinstance(column.dtype, np.dtype) and kind in "biuf":
+        return column.to_numpy()
+    return column.astype(object).where(column.notna(), None).tolist()
 
 
-def record_lines(records: Iterable[Mapping[str, Any]]) -> bytes:
-    """Dicts as JSON lines."""
-    return "\n".join(map(_line, records)).encode()
+def record_columns(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Dicts as columns: one for each key, with `None` where a dict does not have it."""
+    rows = [_row(record) for record in records]
+    keys = {key: None for row in rows for key in row}
+    return {key: [row.get(key) for row in rows] for key in keys}
 
 
-def _line(record: Mapping[str, Any]) -> str:
+def _row(record: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(record, Mapping):
         raise LoadError(
             f"a row must be a `dict`, got a `{type(record).__name__}`", hint="give each row the columns of the table"
         )
-    return json.dumps({str(key): _value(value) for key, value in record.items()})
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    if isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
-        return [_value(each) for each in value]
-    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
+    return {str(key): value for key, value in record.items()}
 
 
 def whole_ids(column: pandas.Series[Any]) -> pandas.Series[Any]:

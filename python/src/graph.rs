@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use coldlink::columns::Columns;
 use coldlink::dataset::{Dataset, Notes};
 use coldlink::graph::{GraphBuilder, Names, NodeId};
-use coldlink::load::{LoadOptions, UnknownNodes, load, load_json_lines, write_packed};
+use coldlink::load::{LoadOptions, UnknownNodes, load, load_in_memory, write_packed};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::arrays;
 use crate::error::{misconfigured, out_of_range, raised, refused};
+use crate::table::Table;
 
 /// A graph with attributes and names.
 #[pyclass(frozen, module = "coldlink._coldlink")]
@@ -37,18 +39,18 @@ impl Graph {
         Ok(Graph { dataset })
     }
 
-    /// A graph from two tables, as JSON lines.
+    /// A graph from the columns of two tables.
     #[staticmethod]
-    fn from_lines(
-        py: Python<'_>,
-        nodes: Vec<u8>,
-        edges: Vec<u8>,
+    fn from_columns(
+        nodes: &Bound<'_, PyDict>,
+        edges: &Bound<'_, PyDict>,
         unknown_nodes: &str,
         columns: Option<&str>,
         name: String,
     ) -> PyResult<Self> {
         let options = options(false, unknown_nodes, columns)?;
-        let dataset = py.detach(|| load_json_lines(nodes, edges, &options)).map_err(raised)?;
+        let (py, nodes, edges) = (nodes.py(), Table::new(nodes)?, Table::new(edges)?);
+        let dataset = py.detach(|| load_in_memory(&nodes, &edges, &options)).map_err(raised)?;
         Ok(Graph { dataset: Dataset { name, ..dataset } })
     }
 

@@ -11,6 +11,7 @@ mod listener;
 mod new_nodes;
 mod query;
 mod settings;
+mod table;
 mod trained;
 mod tune;
 

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use coldlink::columns::Mismatches;
 use coldlink::dataset::NewNodes as Loaded;
 use coldlink::index::LinkIndex;
-use coldlink::load::{is_npz, load_new, load_new_npz, new_from_json_lines};
+use coldlink::load::{is_npz, load_new, load_new_npz, new_nodes};
 use coldlink::model::Model;
 use coldlink::pipeline::Training;
 use numpy::PyArray2;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::arrays;
 use crate::error::{out_of_range, raised, refused, refused_file};
@@ -17,6 +18,7 @@ use crate::graph::{Graph, named, texts};
 use crate::listener::Listener;
 use crate::new_nodes::NewNodes;
 use crate::settings::Settings;
+use crate::table::Table;
 
 /// A trained model.
 #[pyclass(frozen, module = "coldlink._coldlink")]
@@ -71,17 +73,17 @@ impl Trained {
 
     /// How the model came to be, as JSON.
     fn summary(&self) -> String {
-        serde_json::to_string(&self.model.summary).unwrap_or_default()
+        serde_json::to_string(self.model.summary()).unwrap_or_default()
     }
 
     /// All settings, as JSON.
     fn settings(&self) -> String {
-        serde_json::to_string(&self.model.config).unwrap_or_default()
+        serde_json::to_string(self.model.config()).unwrap_or_default()
     }
 
     #[getter]
     fn nodes(&self) -> usize {
-        self.model.summary.nodes
+        self.model.summary().nodes
     }
 
     /// How many columns attributes of new nodes have.
@@ -93,30 +95,31 @@ impl Trained {
     /// The column that names nodes, where the model was trained on tables.
     #[getter]
     fn id_column(&self) -> Option<&str> {
-        self.model.schema.as_ref().map(|schema| schema.id.as_str())
+        self.model.schema().map(|schema| schema.id.as_str())
     }
 
     /// The nodes' names; none where they are numbers.
     fn names(&self) -> Option<Vec<String>> {
-        texts(&self.model.names)
+        texts(self.model.names())
     }
 
     /// The embeddings of known nodes.
     fn embed<'py>(&self, py: Python<'py>, which: &str) -> PyResult<Bound<'py, PyArray2<f32>>> {
         match which {
-            "attributes" => arrays::array(py, &self.model.embeddings.attributes),
-            "structure" => arrays::array(py, &self.model.embeddings.structure),
+            "attributes" => arrays::array(py, &self.model.embeddings().attributes),
+            "structure" => arrays::array(py, &self.model.embeddings().structure),
             other => Err(out_of_range("which", "\"attributes\" or \"structure\"", format!("\"{other}\""))),
         }
     }
 
-    /// New nodes from JSON lines in the columns of the tables that were trained on.
-    fn ask_lines(this: Bound<'_, Self>, lines: Vec<u8>) -> PyResult<NewNodes> {
-        let schema = this.get().model.schema.as_ref().ok_or_else(|| {
+    /// New nodes from the columns of a table, those that were trained on.
+    fn ask_columns(this: Bound<'_, Self>, columns: &Bound<'_, PyDict>) -> PyResult<NewNodes> {
+        let schema = this.get().model.schema().ok_or_else(|| {
             let message = "these are rows of named columns, but the model was trained on numbered columns";
             refused(message, "give an array with a row for each new node")
         })?;
-        let loaded = this.py().detach(|| new_from_json_lines(lines, schema, false)).map_err(raised)?;
+        let table = Table::new(columns)?;
+        let loaded = this.py().detach(|| new_nodes(&table, schema, false)).map_err(raised)?;
         NewNodes::ask(this, loaded)
     }
 
@@ -127,7 +130,7 @@ impl Trained {
             let message = format!("`{}` is a folder", path.display());
             return Err(refused_file(&path, message, "give new nodes as one table or `.npz` file"));
         }
-        let loaded = match &model.schema {
+        let loaded = match model.schema() {
             _ if is_npz(&path) => this.py().detach(|| load_new_npz(&path, model.loaded_width())),
             Some(schema) => this.py().detach(|| load_new(&path, schema, false)),
             None => {

@@ -118,7 +118,7 @@ pub fn open_indexed_model(path: &Path, common: &Common) -> anyhow::Result<Model>
 /// Loads new nodes, and reports what the model cannot use of them.
 pub fn load_new_nodes(path: &Path, model: &Model, strict: bool, common: &Common) -> anyhow::Result<NewNodes> {
     refuse_folder(path, "give new nodes as one table or `.npz` file")?;
-    let loaded = match &model.schema {
+    let loaded = match model.schema() {
         _ if is_npz(path) => load_new_npz(path, model.loaded_width()),
         Some(schema) => load_new(path, schema, strict),
         None => {
@@ -133,7 +133,7 @@ pub fn load_new_nodes(path: &Path, model: &Model, strict: bool, common: &Common)
         new.notes().iter().for_each(|note| eprintln!("note: {note}"));
         if empty > 0 {
             let nodes = count(empty, "new node");
-            let scores = if model.memory.is_some() { "popularity alone decides" } else { "all scores are 0" };
+            let scores = if model.gives_probabilities() { "popularity alone decides" } else { "all scores are 0" };
             eprintln!("note: {nodes} without any attribute that the model knows: {scores}");
         }
     }

@@ -221,7 +221,7 @@ fn a_model_says_what_it_is() {
     let folder = Folder::new();
     assert_eq!(folder.train("papers.model", "--seed 7").code, 0);
     let about: Value = serde_json::from_str(&folder.check("inspect papers.model --json")).unwrap();
-    assert_eq!((&about["kind"], &about["seed"], &about["nodes"]), (&"model".into(), &7.into(), &90.into()));
+    assert_eq!((&about["format"], &about["seed"], &about["nodes"]), (&"model".into(), &7.into(), &90.into()));
     assert_eq!(about["config"]["width"], 16);
     assert!(folder.check("inspect papers.model").contains("width = 16"));
 }

@@ -59,12 +59,12 @@ pub async fn model(State(server): State<Arc<Server>>) -> Result<Answer, ApiError
 
 fn about(served: &Served, limits: Limits, read_only: bool) -> Result<ModelAnswer, ApiError> {
     let model = &served.model;
-    let id = model.schema.as_ref().map_or("id", |schema| &schema.id).to_owned();
+    let id = model.schema().map_or("id", |schema| &schema.id).to_owned();
     Ok(ModelAnswer {
         version: env!("CARGO_PKG_VERSION"),
         fingerprint: served.fingerprint.clone(),
-        summary: model.summary.clone(),
-        config: serde_json::to_value(&model.config).map_err(|_| ApiError::internal())?,
+        summary: model.summary().clone(),
+        config: serde_json::to_value(model.config()).map_err(|_| ApiError::internal())?,
         index_recall: model.index().map(|index| index.recall),
         probabilities: model.gives_probabilities(),
         id,

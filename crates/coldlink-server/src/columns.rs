@@ -57,7 +57,7 @@ pub struct Column {
 
 /// The columns that say something about a node.
 pub fn columns(served: &Served) -> Vec<Column> {
-    served.model.schema.iter().flat_map(|schema| &schema.columns).filter_map(describe).collect()
+    served.model.schema().iter().flat_map(|schema| &schema.columns).filter_map(describe).collect()
 }
 
 /// The only place that knows the kinds of columns.
@@ -88,7 +88,7 @@ fn describe(column: &coldlink::columns::Column) -> Option<Column> {
 /// A new node that could be asked about: made like one of the model's.
 pub fn example(served: &Served) -> Value {
     let attributes = typical_attributes(served);
-    let Some(schema) = &served.model.schema else {
+    let Some(schema) = served.model.schema() else {
         let numbers = attributes.iter().map(|column| (column.to_string(), json!(1.0)));
         return json!({"id": "a new node", "attributes": Map::from_iter(numbers)});
     };
@@ -122,10 +122,10 @@ pub fn example(served: &Served) -> Value {
 
 /// The attributes of a node that has a few of them.
 fn typical_attributes(served: &Served) -> Vec<u32> {
-    let Some(memory) = &served.model.memory else { return Vec::new() };
-    let rows = memory.words.rows();
-    let linked = (0..rows).filter(|&node| memory.graph.degree(node as NodeId) > 0).take(LOOKED_AT);
-    let count = |&node: &usize| memory.words.row(node).len();
+    let (Some(graph), Some(words)) = (served.model.graph(), served.model.words()) else { return Vec::new() };
+    let rows = words.rows();
+    let linked = (0..rows).filter(|&node| graph.degree(node as NodeId) > 0).take(LOOKED_AT);
+    let count = |&node: &usize| words.row(node).len();
     let best = linked.min_by_key(|node| count(node).abs_diff(EXAMPLE_VALUES));
-    best.map(|node| memory.words.row(node).iter().map(|entry| entry.index).collect()).unwrap_or_default()
+    best.map(|node| words.row(node).iter().map(|entry| entry.index).collect()).unwrap_or_default()
 }

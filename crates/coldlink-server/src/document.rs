@@ -66,7 +66,7 @@ fn fitting(server: &Server, served: &Served) -> Value {
     set("/paths/~1v1~1nodes/get/parameters/1/schema", "maximum", json!(limits.names));
     let new = example(served);
     let name = new.get(id_of(served)).cloned().unwrap_or_default();
-    let known = served.model.names.get(0);
+    let known = served.model.names().get(0);
     let pairs = json!([{"source": name, "target": known}]);
     set("/components/schemas/LinksRequest", "examples", json!([{"nodes": [new], "k": 5, "explain": true}]));
     set("/components/schemas/ScoreRequest", "examples", json!([{"nodes": [new], "pairs": pairs}]));
@@ -91,7 +91,7 @@ fn node(served: &Served, named: bool) -> Value {
         let cell = cell(&column);
         properties.insert(column.name, cell);
     }
-    if served.model.schema.is_none() {
+    if served.model.schema().is_none() {
         let last = served.model.loaded_width().saturating_sub(1);
         let about = format!("values by the numbers of attributes, 0 to {last}; others are 0");
         let names = numbers_up_to(last);
@@ -116,7 +116,7 @@ fn not_blank() -> String {
 
 /// The key of a node's name.
 fn id_of(served: &Served) -> &str {
-    served.model.schema.as_ref().map_or("id", |schema| &schema.id)
+    served.model.schema().map_or("id", |schema| &schema.id)
 }
 
 fn cell(column: &Column) -> Value {

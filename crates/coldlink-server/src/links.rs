@@ -150,12 +150,12 @@ fn on_map(served: &Served, asked: &Asked, row: usize, hits: &[Hit]) -> OnMap {
 
 /// Which targets are linked with one another, by rank.
 fn between(served: &Served, hits: &[Hit]) -> Vec<[usize; 2]> {
-    let Some(memory) = &served.model.memory else { return Vec::new() };
-    let known = |hit: &Hit| (hit.node as usize) < memory.graph.nodes();
+    let Some(graph) = served.model.graph() else { return Vec::new() };
+    let known = |hit: &Hit| (hit.node as usize) < graph.nodes();
     let mut pairs = Vec::new();
     for (first, a) in hits.iter().enumerate().filter(|(_, hit)| known(hit)) {
         for (second, b) in hits.iter().enumerate().skip(first + 1).filter(|(_, hit)| known(hit)) {
-            if memory.graph.has_link(a.node, b.node) {
+            if graph.has_link(a.node, b.node) {
                 pairs.push([first + 1, second + 1]);
             }
         }

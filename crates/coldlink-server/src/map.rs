@@ -123,11 +123,11 @@ pub async fn map(State(server): State<Arc<Server>>) -> Result<Answer, ApiError> 
 fn points(served: &Served) -> MapAnswer {
     let (model, map) = (&served.model, served.map());
     let point = |&node: &NodeId| Point {
-        name: model.names.get(node).into_owned(),
-        place: map.place(model.embeddings.attributes.row(node as usize)),
+        name: model.names().get(node).into_owned(),
+        place: map.place(model.embeddings().attributes.row(node as usize)),
         links: served.degree(node),
     };
-    MapAnswer { nodes: model.summary.nodes, points: map.shown.iter().map(point).collect() }
+    MapAnswer { nodes: model.summary().nodes, points: map.shown.iter().map(point).collect() }
 }
 
 #[cfg(test)]

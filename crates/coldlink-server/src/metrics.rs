@@ -114,9 +114,14 @@ fn text(server: &Server) -> String {
         "coldlink_model_nodes",
         "gauge",
         "Nodes that links are found among.",
-        &[("", served.model.summary.nodes as f64)],
+        &[("", served.model.summary().nodes as f64)],
     );
-    family("coldlink_model_links", "gauge", "Links of the training graph.", &[("", served.model.summary.links as f64)]);
+    family(
+        "coldlink_model_links",
+        "gauge",
+        "Links of the training graph.",
+        &[("", served.model.summary().links as f64)],
+    );
     let reloads =
         [("{outcome=\"refused\"}", load(&metrics.reloads[0])), ("{outcome=\"served\"}", load(&metrics.reloads[1]))];
     family("coldlink_model_reloads_total", "counter", "Model files that took the place of the last.", &reloads);

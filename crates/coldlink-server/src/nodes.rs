@@ -66,7 +66,7 @@ pub async fn search(State(server): State<Arc<Server>>, Query(search): Query<Sear
     let find = move |served: &Served| {
         let nodes = served.model.starting_with(&search.prefix, search.limit);
         let name =
-            |node: NodeId| NodeName { name: served.model.names.get(node).into_owned(), links: served.degree(node) };
+            |node: NodeId| NodeName { name: served.model.names().get(node).into_owned(), links: served.degree(node) };
         NodesAnswer { nodes: nodes.into_iter().map(name).collect() }
     };
     server.answer(move |served, _| Ok(find(served))).await
@@ -102,15 +102,15 @@ pub async fn look(State(server): State<Arc<Server>>, Path(name): Path<String>) -
 fn look_at(served: &Served, name: &str) -> Result<NodeAnswer, ApiError> {
     let model = &served.model;
     let node = model.find(name).ok_or_else(|| ApiError::unknown_node(name))?;
-    let neighbors = model.memory.as_ref().map(|memory| memory.graph.neighbors(node)).unwrap_or_default();
-    let named = |&node: &NodeId| model.names.get(node).into_owned();
+    let neighbors = model.graph().map(|graph| graph.neighbors(node)).unwrap_or_default();
+    let named = |&node: &NodeId| model.names().get(node).into_owned();
     Ok(NodeAnswer {
         name: named(&node),
-        warm: model.embeddings.warm[node as usize],
+        warm: model.embeddings().warm[node as usize],
         links: served.degree(node),
         neighbors: neighbors.iter().take(MOST_NEIGHBORS).map(named).collect(),
         most_similar: model.similar_nodes(node, MOST_SIMILAR),
-        place: served.map().place(model.embeddings.attributes.row(node as usize)),
+        place: served.map().place(model.embeddings().attributes.row(node as usize)),
     })
 }
 
@@ -198,7 +198,7 @@ async fn add_nodes(server: &Arc<Server>, nodes: Vec<Node>) -> Result<AddAnswer, 
                 )
             };
             larger.save(&server.path).map_err(cannot_save)?;
-            let nodes = larger.summary.nodes;
+            let nodes = larger.summary().nodes;
             server.replace(Served::open(&server.path).map_err(cannot_save)?);
             tracing::info!(added = new.names.len(), nodes, "nodes joined the model");
             let added = (0..new.names.len() as NodeId).map(|node| new.names.get(node).into_owned()).collect();

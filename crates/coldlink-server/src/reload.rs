@@ -33,7 +33,7 @@ impl Server {
             Ok(served) => {
                 tracing::info!(
                     fingerprint = served.fingerprint,
-                    nodes = served.model.summary.nodes,
+                    nodes = served.model.summary().nodes,
                     "a new model is served"
                 );
                 self.replace(served);

@@ -51,7 +51,7 @@ impl Given {
     pub fn read(served: &Served, nodes: Vec<Node>, most: usize) -> Result<Self, ApiError> {
         check_count("nodes", nodes.len(), most)?;
         let mut unknown = BTreeSet::new();
-        let (new, named, empty) = match &served.model.schema {
+        let (new, named, empty) = match served.model.schema() {
             Some(schema) => by_column(schema, &columns(served), nodes, &mut unknown)?,
             None => by_number(served.model.loaded_width(), nodes, &mut unknown)?,
         };

@@ -48,12 +48,12 @@ impl Served {
 
     /// How many links a node has; none where the model keeps no links.
     pub fn degree(&self, node: NodeId) -> Option<usize> {
-        self.model.memory.as_ref().map(|memory| memory.graph.degree(node))
+        self.model.graph().map(|graph| graph.degree(node))
     }
 
     /// The map of its nodes.
     pub fn map(&self) -> &Map {
-        self.map.get_or_init(|| Map::of(&self.model.embeddings.attributes))
+        self.map.get_or_init(|| Map::of(&self.model.embeddings().attributes))
     }
 }
 

@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
+use coldlink::dataset::Dataset;
 use coldlink::graph::Names;
 use coldlink::index::LinkIndex;
 use coldlink::model::Model;
+use coldlink::synthetic::{World, readable_tables};
 use coldlink_server::{Limits, Options, Token};
-use common::{Service, train};
+use common::{Service, fit, load_csv, train};
 use serde_json::{Value, json};
 
 /// Services are small; one for each test keeps them apart.
@@ -525,9 +527,9 @@ async fn no_request_is_dropped_while_models_change() {
 #[tokio::test]
 async fn a_model_without_columns_takes_attributes_by_number() {
     let folder = tempfile::tempdir().unwrap();
-    let mut model = train(folder.path(), 1);
-    (model.schema, model.preparation) = (None, None);
-    model.save(&folder.path().join("model")).unwrap();
+    let world =
+        World { nodes: 300, topics: 3, vocabulary: 13, words_of_topic: 4, words_per_node: 3, ..World::default() };
+    fit(&world.dataset(), 1).save(&folder.path().join("model")).unwrap();
     let service = Service::of(folder, Options::default());
     let node = json!({"id": "x", "attributes": {"0": 1.0, "3": 0.5, "5": 0}});
     let found = service.post("/v1/links", json!({"nodes": [node], "explain": true})).await;
@@ -554,9 +556,9 @@ async fn a_model_without_columns_takes_attributes_by_number() {
 #[tokio::test]
 async fn numbered_nodes_have_one_name_each() {
     let folder = tempfile::tempdir().unwrap();
-    let mut model = train(folder.path(), 1);
-    model.names = Names::Numbered(300);
-    model.save(&folder.path().join("model")).unwrap();
+    let [nodes, edges] = readable_tables(300, ("pages", |paper| paper));
+    let dataset = load_csv(folder.path(), &nodes, &edges);
+    fit(&Dataset { names: Names::Numbered(300), ..dataset }, 1).save(&folder.path().join("model")).unwrap();
     let service = Service::of(folder, Options::default());
     for (name, status) in [("7", 200), ("007", 404), ("+5", 404), ("%2B5", 404), ("300", 404)] {
         assert_eq!(service.get(&format!("/v1/nodes/{name}")).await.status.as_u16(), status, "{name}");

@@ -56,15 +56,15 @@ fn main() {
     if !path.exists() {
         let started = Instant::now();
         let model = train(&dataset, steps, seed);
-        println!("trained for {} steps in {:.0} s", model.summary.steps, started.elapsed().as_secs_f64());
+        println!("trained for {} steps in {:.0} s", model.summary().steps, started.elapsed().as_secs_f64());
         model.save(&path).expect("room for a file");
     }
     let model = Model::open(&path).expect("just written");
     println!(
         "{}",
-        model.summary.validation.map_or_else(String::new, |v| format!("validation AUC {:.3}, AP {:.3}", v.auc, v.ap))
+        model.summary().validation.map_or_else(String::new, |v| format!("validation AUC {:.3}, AP {:.3}", v.auc, v.ap))
     );
-    let weights = model.memory.as_ref().map(|memory| memory.weights.cold_warm.terms).unwrap_or_default();
+    let weights = model.weights().map(|weights| weights.cold_warm.terms).unwrap_or_default();
     let weights: Vec<String> =
         Term::ALL.iter().zip(weights).map(|(term, weight)| format!("{} {weight:.2}", term.name())).collect();
     println!("weights: {}", weights.join(", "));

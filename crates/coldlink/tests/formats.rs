@@ -64,12 +64,12 @@ struct Expected {
 
 impl Expected {
     fn of(model: &Model) -> Self {
-        let new = new_from_json_lines(NEW.into(), model.schema.as_ref().unwrap(), false).unwrap();
+        let new = new_from_json_lines(NEW.into(), model.schema().unwrap(), false).unwrap();
         let hits = model.best_links(&model.encode(&new.attributes), 0..1, Plan::best(3)).remove(0);
         Expected {
-            names: hits.iter().map(|hit| model.names.get(hit.node).into_owned()).collect(),
+            names: hits.iter().map(|hit| model.names().get(hit.node).into_owned()).collect(),
             scores: hits.iter().map(|hit| hit.score).collect(),
-            embedding: model.embeddings.attributes.row(0).to_vec(),
+            embedding: model.embeddings().attributes.row(0).to_vec(),
         }
     }
 
@@ -139,7 +139,7 @@ fn a_graph_of_version_1_opens() {
 #[test]
 fn a_model_of_version_1_opens_and_finds_the_same_links() {
     let model = Model::open(&stored("papers.model")).unwrap();
-    assert_eq!((model.summary.nodes, model.config.width), (NODES as usize, 4));
+    assert_eq!((model.summary().nodes, model.config().width), (NODES as usize, 4));
     expected().check(&model);
 }
 

@@ -59,7 +59,7 @@ fn recall(exact: &[Vec<Hit>], found: &[Vec<Hit>]) -> f64 {
 fn an_index_finds_what_scoring_every_node_finds() {
     for settings in [&[][..], &["terms=[]"]] {
         let model = train(settings, 1);
-        assert_eq!(model.memory.is_some(), settings.is_empty());
+        assert_eq!(model.gives_probabilities(), settings.is_empty());
         let (_folder, path) = saved(&model);
         let (indexed, problem) = Model::open_indexed(&path).unwrap();
         assert!(problem.is_none());

@@ -12,12 +12,17 @@ use toml::{Table, Value};
 pub struct Training {
     /// Steps at the most.
     pub steps: u64,
-    /// Steps between validations.
+    /// Steps between validations, at least 1.
+    #[serde(deserialize_with = "at_least_one")]
     pub validate_every: u64,
     /// Validations without a new best before training stops.
     pub patience: u32,
     /// Adam's learning rate.
     pub learning_rate: f64,
+}
+
+fn at_least_one<'de, D: serde::Deserializer<'de>>(value: D) -> Result<u64, D::Error> {
+    std::num::NonZeroU64::deserialize(value).map(std::num::NonZeroU64::get)
 }
 
 /// Why a method cannot be trained.
@@ -168,5 +173,7 @@ mod tests {
     fn a_value_of_the_wrong_kind_is_refused() {
         assert!(example("width = \"wide\"").unwrap_err().to_string().contains("settings of `example`"));
         assert!(example("width = 0").unwrap_err().to_string().contains("`width` must be at least 1"));
+        let never = example("training.validate_every = 0").unwrap_err().to_string();
+        assert!(never.contains("nonzero"), "{never}");
     }
 }

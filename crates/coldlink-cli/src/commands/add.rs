@@ -45,6 +45,6 @@ pub fn run(args: &Add, common: &Common) -> anyhow::Result<()> {
     if common.quiet {
         return Ok(());
     }
-    let (added, nodes) = (count(new.names.len(), "node"), count(larger.summary.nodes, "node"));
+    let (added, nodes) = (count(new.names.len(), "node"), count(larger.summary().nodes, "node"));
     print(format!("{}: added {added}, now {nodes}\n", output.display()))
 }

@@ -102,12 +102,12 @@ impl Embed {
             let search = Search::Queries(model.query_vectors(&embeddings));
             return Ok(Export { names: new.names, embeddings, search });
         }
-        let search = Search::Nodes { vectors: model.search_vectors(), warm: model.embeddings.warm.clone() };
+        let search = Search::Nodes { vectors: model.search_vectors(), warm: model.embeddings().warm.clone() };
         let embeddings = match self.which {
-            Which::Attributes => model.embeddings.attributes,
-            Which::Structure => model.embeddings.structure,
+            Which::Attributes => model.embeddings().attributes.clone(),
+            Which::Structure => model.embeddings().structure.clone(),
         };
-        Ok(Export { names: model.names, embeddings, search })
+        Ok(Export { names: model.names().clone(), embeddings, search })
     }
 }
 

@@ -50,7 +50,7 @@ pub fn run(args: &Inspect, _: &Common) -> anyhow::Result<()> {
         Err(error) if is_model(&error) => {
             let (model, problem) = Model::open_indexed(args.graph.path())?;
             if args.schema {
-                return print(schema_text(model.schema.as_ref(), None)?);
+                return print(schema_text(model.schema(), None)?);
             }
             let about = AboutModel::of(model, problem.map(|problem| format!("{:#}", anyhow::Error::from(problem))));
             if args.json { print_json(&about) } else { print(about.text()) }
@@ -76,7 +76,7 @@ fn is_model(error: &anyhow::Error) -> bool {
 
 #[derive(Serialize)]
 struct AboutGraph {
-    kind: &'static str,
+    format: &'static str,
     name: String,
     nodes: usize,
     links: usize,
@@ -133,7 +133,7 @@ impl AboutGraph {
             warnings.push(format!("{nodes} without attributes: nothing can be told about such new nodes"));
         }
         AboutGraph {
-            kind: "graph",
+            format: FileFormat::Graph.name(),
             name: dataset.name.clone(),
             nodes: graph.nodes(),
             links: graph.links(),
@@ -230,7 +230,7 @@ fn columns(schema: &Schema) -> Vec<Column> {
 
 #[derive(Serialize)]
 struct AboutModel {
-    kind: &'static str,
+    format: &'static str,
     #[serde(flatten)]
     summary: Summary,
     nodes_without_links: usize,
@@ -247,14 +247,14 @@ struct AboutModel {
 impl AboutModel {
     fn of(model: Model, index_problem: Option<String>) -> Self {
         AboutModel {
-            kind: "model",
+            format: FileFormat::Model.name(),
             index: model.index().cloned(),
             index_problem,
-            nodes_without_links: model.embeddings.warm.iter().filter(|seen| !**seen).count(),
-            columns: model.schema.as_ref().map(columns).unwrap_or_default(),
-            summary: model.summary,
-            weights: model.memory.map(|memory| memory.weights),
-            config: model.config,
+            nodes_without_links: model.embeddings().warm.iter().filter(|seen| !**seen).count(),
+            columns: model.schema().map(columns).unwrap_or_default(),
+            summary: model.summary().clone(),
+            weights: model.weights().cloned(),
+            config: model.config().clone(),
         }
     }
 
@@ -289,20 +289,20 @@ impl AboutModel {
     }
 }
 
-/// The weights of the score, a row per term and a column per kind of pair.
+/// The weights of the score, a row per term and a column per class of pairs.
 fn weights_text(weights: &ScoreWeights) -> String {
-    let kinds =
+    let classes =
         [("cold-warm", &weights.cold_warm), ("cold-cold", &weights.cold_cold), ("warm-warm", &weights.warm_warm)];
-    let mut table = Columns::new(["  weight of"].into_iter().chain(kinds.map(|(name, _)| name)));
+    let mut table = Columns::new(["  weight of"].into_iter().chain(classes.map(|(name, _)| name)));
     for term in Term::ALL {
-        let weight = |kind: &PairWeights| kind.terms[term as usize];
+        let weight = |class: &PairWeights| class.terms[term as usize];
         let cells =
-            kinds.map(|(_, kind)| if weight(kind) == 0.0 { "–".into() } else { format!("{:.3}", weight(kind)) });
+            classes.map(|(_, class)| if weight(class) == 0.0 { "–".into() } else { format!("{:.3}", weight(class)) });
         table.row([format!("  {}", term.name())].into_iter().chain(cells));
     }
     let row = |name: &str, cells: [String; 3]| [format!("  {name}")].into_iter().chain(cells);
-    table.row(row("intercept", kinds.map(|(_, kind)| format!("{:.3}", kind.intercept))));
-    table.row(row("fitted on pairs", kinds.map(|(_, kind)| whole(kind.pairs))));
+    table.row(row("intercept", classes.map(|(_, class)| format!("{:.3}", class.intercept))));
+    table.row(row("fitted on pairs", classes.map(|(_, class)| whole(class.pairs))));
     let share = percent(weights.prevalence);
     format!("score: log-odds of a link where {share} of the pairs are linked\n{table}")
 }

@@ -8,7 +8,9 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use coldlink_server::{Limits, Options, Server, StartError, Token};
 use tokio::net::TcpListener;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use super::Common;
 use crate::failure::Failure;
@@ -115,8 +117,8 @@ pub fn run(args: &Serve, common: &Common) -> anyhow::Result<()> {
         let address = SocketAddr::new(args.address, args.port);
         let listener = TcpListener::bind(address).await.map_err(|error| cannot_listen(address, error))?;
         let address = listener.local_addr().context("cannot find the address of the server")?;
-        let summary = &server.current().model.summary;
-        tracing::info!(model = %args.model.display(), nodes = summary.nodes, "serving at http://{address}/");
+        let nodes = server.current().model.summary().nodes;
+        tracing::info!(model = %args.model.display(), nodes, "serving at http://{address}/");
         coldlink_server::serve(listener, server, stop_signal()).await;
         Ok(())
     })
@@ -154,16 +156,18 @@ fn cannot_listen(address: SocketAddr, error: std::io::Error) -> anyhow::Error {
     Failure::new(format!("cannot listen at {address}: {error}")).hint(hint).into()
 }
 
-/// `RUST_LOG` may ask for more or less.
+/// `RUST_LOG` may ask for more or less: a level, or levels by crate as in `info,hyper=debug`.
 fn start_log(format: Option<Log>, quiet: bool) {
-    let usual = if quiet { "error" } else { "info" };
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(usual));
+    let usual = if quiet { tracing::Level::ERROR } else { tracing::Level::INFO };
+    let asked = std::env::var("RUST_LOG").ok().and_then(|levels| levels.parse::<Targets>().ok());
+    let levels = asked.unwrap_or_else(|| Targets::new().with_default(usual));
     let terminal = std::io::stderr().is_terminal();
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let log = tracing_subscriber::registry().with(levels);
     // A log that is there already is kept.
     let _ = match format.unwrap_or(if terminal { Log::Text } else { Log::Json }) {
-        Log::Json => builder.json().flatten_event(true).with_ansi(false).try_init(),
-        Log::Text => builder.with_ansi(terminal).try_init(),
+        Log::Json => log.with(lines.json().flatten_event(true).with_ansi(false)).try_init(),
+        Log::Text => log.with(lines.with_ansi(terminal)).try_init(),
     };
 }
 

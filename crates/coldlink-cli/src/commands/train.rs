@@ -142,12 +142,12 @@ pub fn stopped(error: TrainError) -> anyhow::Error {
 }
 
 fn done(model: &Model, path: &Path, started: Instant) -> String {
-    let steps = count(model.summary.steps as usize, "step");
+    let steps = count(model.summary().steps as usize, "step");
     let seconds = started.elapsed().as_secs_f64();
-    let chosen = model.summary.validation.map_or_else(String::new, |validated| {
-        format!("validation on held-out {}: {}\n", model.config.validation, quality(&validated))
+    let chosen = model.summary().validation.map_or_else(String::new, |validated| {
+        format!("validation on held-out {}: {}\n", model.config().validation, quality(&validated))
     });
-    let new = if model.schema.is_some() { "new.csv" } else { "new.npz" };
+    let new = if model.schema().is_some() { "new.csv" } else { "new.npz" };
     let path = path.display();
     format!("{path}: trained for {steps}, {seconds:.1} s in all\n{chosen}next: coldlink predict {path} --new {new}\n")
 }

@@ -22,6 +22,7 @@ pub struct Export {
     pub names: Names,
     pub embeddings: Matrix<f32>,
     /// What is needed to search by inner products.
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "only PostgreSQL needs it"))]
     pub search: Search,
 }
 

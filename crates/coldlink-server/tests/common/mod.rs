@@ -10,6 +10,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use coldlink::Config;
+use coldlink::dataset::Dataset;
 use coldlink::load::{LoadOptions, load};
 use coldlink::model::Model;
 use coldlink::pipeline::{Settings, Training};
@@ -41,12 +42,21 @@ pub fn train_shop(folder: &Path) -> Model {
 }
 
 fn train_on(folder: &Path, nodes: &str, edges: &str, seed: u64) -> Model {
+    fit(&load_csv(folder, nodes, edges), seed)
+}
+
+/// A graph from two tables, which are written into a folder.
+pub fn load_csv(folder: &Path, nodes: &str, edges: &str) -> Dataset {
     fs::write(folder.join("nodes.csv"), nodes).unwrap();
     fs::write(folder.join("edges.csv"), edges).unwrap();
-    let dataset = load(folder, &LoadOptions::default()).unwrap();
+    load(folder, &LoadOptions::default()).unwrap()
+}
+
+/// A small model of any graph.
+pub fn fit(dataset: &Dataset, seed: u64) -> Model {
     let settings = ["width=16", "steps=60", "validate_every=20", "batch=64"];
     let config = Config::default().set_all(settings).unwrap();
-    Training::new(&dataset, &Settings::given(config), seed).run(&mut Silent).unwrap()
+    Training::new(dataset, &Settings::given(config), seed).run(&mut Silent).unwrap()
 }
 
 /// A service in a folder of its own.

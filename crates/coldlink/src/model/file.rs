@@ -56,7 +56,7 @@ impl Model {
             types: self
                 .types
                 .as_ref()
-                .map(|kinds| TypeNames { names: kinds.types.names.clone(), linked: kinds.linked.clone() }),
+                .map(|types| TypeNames { names: types.types.names.clone(), linked: types.linked.clone() }),
         };
         let about = toml::to_string(&about).map_err(|error| write_error(path, std::io::Error::other(error)))?;
         let warm: Vec<u8> = self.embeddings.warm.iter().map(|warm| u8::from(*warm)).collect();
@@ -83,8 +83,8 @@ impl Model {
             writer.list("preparation.units", &arrays.units);
             writer.list("preparation.weights", &arrays.weights);
         }
-        if let Some(kinds) = &self.types {
-            writer.list("types", kinds.types.all());
+        if let Some(types) = &self.types {
+            writer.list("types", types.types.all());
         }
         writer.names(&self.names);
         writer.write(path, FORMAT, VERSION, &about).map_err(|error| write_error(path, error))
@@ -113,7 +113,7 @@ impl Model {
         let preparation = read_preparation(&archive, &about)?;
         let words = about.words(preparation.as_ref());
         let memory = about.weights.clone().map(|weights| read_memory(&archive, &about, words, weights)).transpose()?;
-        let types = about.types.clone().map(|kinds| read_types(&archive, nodes, kinds)).transpose()?;
+        let types = about.types.clone().map(|named| read_types(&archive, nodes, named)).transpose()?;
         let About { config, summary, schema, .. } = about;
         let parts = Parts { config, summary, names, schema, preparation, types, embeddings, memory, encoder };
         Ok(Model { cached: Cached::of_file(archive.checksum), ..parts.into() })

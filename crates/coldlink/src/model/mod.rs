@@ -44,21 +44,21 @@ use crate::score::{Embeddings, ScoreWeights, TfIdfRows};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// All settings.
-    pub config: Config,
+    pub(crate) config: Config,
     /// How it came to be.
-    pub summary: Summary,
+    pub(crate) summary: Summary,
     /// The names of the nodes it knows.
-    pub names: Names,
+    pub(crate) names: Names,
     /// How tables become attributes, where it was trained on tables.
-    pub schema: Option<Schema>,
+    pub(crate) schema: Option<Schema>,
     /// What was fitted to these attributes.
-    pub preparation: Option<Preparation>,
-    /// LinkedTypes of nodes, where there are several.
-    pub types: Option<LinkedTypes>,
+    pub(crate) preparation: Option<Preparation>,
+    /// Types of nodes, where there are several.
+    pub(crate) types: Option<LinkedTypes>,
     /// Both embeddings of the nodes it knows.
-    pub embeddings: Embeddings,
+    pub(crate) embeddings: Embeddings,
     /// What else it knows of them, where its score is made of fitted terms.
-    pub memory: Option<Memory>,
+    pub(crate) memory: Option<Memory>,
     encoder: AttributeEncoder<Matrix<f32>>,
     /// Through which links are found, where there is one.
     index: Option<Arc<LinkIndex>>,
@@ -67,7 +67,7 @@ pub struct Model {
 
 /// What a score of fitted terms needs beside embeddings.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Memory {
+pub(crate) struct Memory {
     /// The links.
     pub graph: Graph,
     /// tf-idf rows of the nodes.
@@ -98,6 +98,46 @@ impl From<Parts> for Model {
 }
 
 impl Model {
+    /// All settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// How it came to be.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// The names of the nodes it knows.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// How tables become attributes, where it was trained on tables.
+    pub fn schema(&self) -> Option<&Schema> {
+        self.schema.as_ref()
+    }
+
+    /// Both embeddings of the nodes it knows.
+    pub fn embeddings(&self) -> &Embeddings {
+        &self.embeddings
+    }
+
+    /// The links it was trained on, where its score is made of fitted terms.
+    pub fn graph(&self) -> Option<&Graph> {
+        self.memory.as_ref().map(|memory| &memory.graph)
+    }
+
+    /// The tf-idf rows of the nodes it knows, where its score is made of fitted terms.
+    pub fn words(&self) -> Option<&TfIdfRows> {
+        self.memory.as_ref().map(|memory| &memory.words)
+    }
+
+    /// The weights of the score, where it is made of fitted terms.
+    pub fn weights(&self) -> Option<&ScoreWeights> {
+        self.memory.as_ref().map(|memory| &memory.weights)
+    }
+
     /// λ of Eq. 10.
     pub fn lambda(&self) -> [f32; 3] {
         self.config.lambda.map(|weight| weight as f32)

@@ -1,0 +1,70 @@
+"""Columns of every type that people have arrive as the same cells of a file would."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import coldlink
+import numpy as np
+import pandas as pd
+import pytest
+
+ROWS = 40
+EDGES = pd.DataFrame({"source": [f"n{i}" for i in range(ROWS)], "target": [f"n{(i * 7 + 1) % ROWS}" for i in range(ROWS)]})
+DAYS = pd.date_range("2020-03-01 12:30", periods=ROWS, freq="37h")
+NUMBERS = [i * 0.37 - 3 for i in range(ROWS)]
+GAPS = [None if i % 5 == 0 else i for i in range(ROWS)]
+
+
+def packed(graph: coldlink.Graph, path: Path) -> bytes:
+    graph.save(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        (np.arange(ROWS, dtype=np.int16), range(ROWS)),
+        (np.arange(ROWS, dtype=np.uint64), range(ROWS)),
+        (np.array(NUMBERS), NUMBERS),
+        (np.array([0.1, 0.7, 3.25, np.nan] * 10, dtype=np.float32), ["0.1", "0.7", "3.25", ""] * 10),
+        (np.arange(ROWS) % 3 == 0, ["true" if i % 3 == 0 else "false" for i in range(ROWS)]),
+        (pd.array([None if i % 5 == 0 else i % 2 == 0 for i in range(ROWS)], dtype="boolean"), None),
+        (pd.array(GAPS, dtype="Int64"), ["" if gap is None else gap for gap in GAPS]),
+        (pd.array(["ab", "cd", None, "e|f"] * 10, dtype="string"), ["ab", "cd", "", "e|f"] * 10),
+        (pd.Categorical(["red", "green", "blue", "red"] * 10), ["red", "green", "blue", "red"] * 10),
+        (DAYS, DAYS.astype(str)),
+        (DAYS.where(DAYS.day > 4), DAYS.astype(str).where(DAYS.day > 4, "")),
+        (DAYS.tz_localize("Europe/Berlin"), [day.isoformat() for day in DAYS.tz_localize("Europe/Berlin")]),
+        ([day.date() for day in DAYS], [day.date().isoformat() for day in DAYS]),
+        ([["a", "b"], ["b"], [], ["c"]] * 10, ["a|b", "b", "", "c"] * 10),
+        ([np.array([i, 1, 2], dtype=np.float32) / 4 for i in range(ROWS)], [f"[{i / 4}, 0.25, 0.5]" for i in range(ROWS)]),
+        ([(i / 4, 0.25, 0.5) for i in range(ROWS)], [f"[{i / 4}, 0.25, 0.5]" for i in range(ROWS)]),
+        ([np.int64(1), 2, 2**70, "3"] * 10, ["1", "2", str(2**70), "3"] * 10),
+        ([pd.NaT, pd.NA, np.nan, None, "x", "y", "z", "x"] * 5, ["", "", "", "", "x", "y", "z", "x"] * 5),
+    ],
+)
+def test_a_column_is_what_its_file_would_be(column: Any, cells: Any, tmp_path: Path) -> None:
+    nodes = pd.DataFrame({"id": [f"n{i}" for i in range(ROWS)], "size": range(ROWS), "it": column})
+    written = nodes if cells is None else nodes.assign(it=list(cells))
+    written.to_csv(tmp_path / "nodes.csv", index=False)
+    EDGES.to_csv(tmp_path / "edges.csv", index=False)
+    expected = coldlink.read(tmp_path)
+    found = coldlink.Graph.from_pandas(nodes, EDGES, name=expected.name)
+    assert found.attribute_names == expected.attribute_names
+    assert packed(found, tmp_path / "found") == packed(expected, tmp_path / "expected")
+
+
+def test_dicts_are_rows_whatever_keys_they_have() -> None:
+    graph = coldlink.Graph.from_pandas(
+        pd.DataFrame({"id": list("abcd"), "day": pd.to_datetime(["2020-01-01"] * 3 + ["2021-01-01"]), "tags": ["x", "y", "x|y", "y"]}),
+        pd.DataFrame({"source": list("abc"), "target": list("bcd")}),
+    )
+    model = coldlink.DEAL(preset="default", steps=5).fit(graph)
+    new = [{"id": "n", "day": datetime.date(2020, 5, 1)}, {"id": "m", "tags": {"x", "y"}}, {"id": "o", "tags": np.array(["x"])}]
+    assert model.recommend(new, k=1)["source"].to_list() == ["n", "m", "o"]
+    for wrong in ({"a": 1}, [["x"]], [{}]):
+        with pytest.raises(coldlink.LoadError, match="row 1: column `tags`"):
+            model.recommend([new[0], {"id": "p", "tags": wrong}])
