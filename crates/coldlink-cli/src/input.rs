@@ -11,6 +11,7 @@ use coldlink::model::Model;
 
 use crate::commands::Common;
 use crate::failure::Failure;
+use crate::files::Files;
 use crate::tables::count;
 
 /// A graph, in one piece or in two tables.
@@ -91,10 +92,11 @@ impl GraphArgs {
         self.graph.as_deref().or(self.options.edges.as_deref()).unwrap_or(Path::new(""))
     }
 
-    /// All files and folders it is read from.
-    pub fn paths(&self) -> Vec<&Path> {
-        let paths = [&self.graph, &self.options.nodes, &self.options.edges];
-        paths.into_iter().flatten().map(PathBuf::as_path).collect()
+    /// All files it is read from.
+    pub fn files(&self, files: Files) -> Files {
+        let GraphOptions { nodes, edges, columns, .. } = &self.options;
+        let files = self.graph.iter().fold(files, |files, graph| files.reads_graph(graph));
+        files.reads_any([nodes, edges, columns].into_iter().flatten())
     }
 }
 

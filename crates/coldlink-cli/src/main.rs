@@ -4,6 +4,7 @@ mod commands;
 mod demo;
 mod export;
 mod failure;
+mod files;
 mod input;
 mod interrupt;
 mod links;

@@ -6,6 +6,8 @@ use clap::{Args, ValueEnum};
 use coldlink::config::{ConfigError, Validation};
 use coldlink::pipeline::{AUTO, Settings};
 
+use crate::files::Files;
+
 /// The settings of a model.
 #[derive(Args)]
 #[command(next_help_heading = "Settings")]
@@ -46,6 +48,12 @@ impl From<Rule> for Validation {
 }
 
 impl SettingsArgs {
+    /// The files they are read from.
+    pub fn files(&self, files: Files) -> Files {
+        let preset = Some(PathBuf::from(&self.preset)).filter(|preset| preset.is_file());
+        files.reads_any(preset.iter().chain(&self.config))
+    }
+
     /// All of it together.
     pub fn resolve(&self) -> Result<Settings, ConfigError> {
         let mut settings = Settings::of_preset(&self.preset, self.budget)?;

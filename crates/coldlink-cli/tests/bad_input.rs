@@ -46,6 +46,43 @@ fn tables_that_are_wrong_are_named_with_their_line() {
 }
 
 #[test]
+fn no_output_destroys_an_input() {
+    let folder = Folder::new();
+    assert_eq!(folder.train("papers.model", "").code, 0);
+    folder.write("pairs.csv", "source,target\nfresh,p1\n");
+    folder.write("names.txt", "p1\n");
+    folder.write("columns.toml", "[columns]\nwords = \"multi\"\n");
+    folder.write("settings.toml", "steps = 5\n");
+    folder.write("a.names.txt", "id,words\nfresh,soup\n");
+    folder.check("split papers -o split");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("papers/nodes.csv", folder.path("link.csv")).unwrap();
+    for command in [
+        "train papers -o papers/nodes.csv",
+        "train papers -o papers/nodes.tsv",
+        "train papers -o link.csv",
+        "train papers/../papers -o ./papers/edges.csv",
+        "convert papers -o papers/edges.csv",
+        "tune papers -o papers/nodes.csv",
+        "tune papers -o new.toml --plot papers/edges.csv",
+        "evaluate papers --reliability papers/edges.csv",
+        "evaluate papers --protocol split --reliability split/test.csv",
+        "split papers --protocol split -o split",
+        "train papers --columns columns.toml -o columns.toml",
+        "train papers --config settings.toml -o settings.toml",
+        "train papers --preset settings.toml -o settings.toml",
+        "predict papers.model --new new.csv --pairs pairs.csv -o pairs.csv",
+        "predict papers.model --new new.csv --exclude names.txt -o names.txt",
+        "predict papers.model --new new.csv -o papers.model",
+        "embed papers.model --new a.names.txt -o a.npy",
+        "add papers.model --new new.csv -o new.csv",
+    ] {
+        check(&folder, command, &["both input and output", "hint: write to another file"]);
+    }
+    check(&folder, "tune papers -o new.toml --plot new.toml", &["would be written twice", "hint: "]);
+}
+
+#[test]
 fn paths_that_lead_nowhere_are_errors() {
     let folder = Folder::new();
     check(&folder, "inspect nowhere", &["cannot load `nowhere`", "`nowhere` does not exist"]);

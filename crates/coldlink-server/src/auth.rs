@@ -83,6 +83,23 @@ pub async fn check_host(State(server): State<Arc<Server>>, request: Request, nex
     ApiError::new(Code::WrongHost, "this request is meant for another host", hint).into_response()
 }
 
+/// A page of another site learns nothing, not even whether a path exists: browsers say where a request comes from. Only a person
+/// who follows a link to the page itself may come from elsewhere.
+pub async fn check_site(request: Request, next: Next) -> Response {
+    if !is_foreign(request.headers(), request.uri()) {
+        return next.run(request).await;
+    }
+    let hint = "open the server's own page, or ask from a program";
+    ApiError::new(Code::OtherSite, "a page of another site asks", hint).into_response()
+}
+
+fn is_foreign(headers: &HeaderMap, uri: &Uri) -> bool {
+    let said = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    let is_foreign = said("sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none"));
+    let opens_page = uri.path() == "/" && said("sec-fetch-dest") == Some("document");
+    is_foreign && !opens_page
+}
+
 /// The host that a request names, without its port.
 fn host<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
     let named = uri.authority().map(|authority| authority.as_str());
@@ -112,6 +129,22 @@ mod tests {
         assert_eq!(format!("{token:?}"), "Token(…)");
         assert_eq!(Token::new("short"), Err(TokenError::Short(5)));
         assert_eq!(Token::new("0123456789 abcdef"), Err(TokenError::Characters));
+    }
+
+    #[test]
+    fn pages_of_other_sites_may_open_the_page_and_nothing_else() {
+        let foreign = |path: &'static str, site: &'static str, dest: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("sec-fetch-site", site.parse().unwrap());
+            headers.insert("sec-fetch-dest", dest.parse().unwrap());
+            is_foreign(&headers, &Uri::from_static(path))
+        };
+        for dest in ["object", "iframe", "image", "empty", "script", "document"] {
+            assert!(foreign("/v1/nodes/p1", "cross-site", dest) && foreign("/healthz", "same-site", dest), "{dest}");
+            assert!(!foreign("/v1/nodes/p1", "same-origin", dest) && !foreign("/v1/nodes/p1", "none", dest));
+        }
+        assert!(!foreign("/", "cross-site", "document") && foreign("/", "cross-site", "iframe"));
+        assert!(!is_foreign(&HeaderMap::new(), &Uri::from_static("/v1/links")));
     }
 
     #[test]

@@ -2,24 +2,33 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
-use axum::body::Bytes;
+use axum::body::HttpBody;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
+use http_body_util::BodyExt;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::error::{ApiError, Code};
+use crate::state::Server;
+use crate::work::too_slow;
 
-/// The bytes of a body that is declared as JSON; they are read where there is time for it.
-pub struct Body(Bytes);
+/// The bytes of a body that is declared as JSON; they are read where there is time for it. As long as it is there, its bytes
+/// count among those of all bodies.
+pub struct Body {
+    bytes: Vec<u8>,
+    _counted: Option<OwnedSemaphorePermit>,
+}
 
 impl Body {
     /// The request that is in it.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
-        let parsed = serde_json::from_slice(&self.0).map_err(|error| match error.classify() {
+        let parsed = serde_json::from_slice(&self.bytes).map_err(|error| match error.classify() {
             serde_json::error::Category::Data => {
                 ApiError::new(Code::BadValue, error.to_string(), "GET /openapi.json describes the request")
             }
@@ -27,12 +36,45 @@ impl Body {
         });
         parsed.map(|Object(request)| request)
     }
+
+    /// Tells one body from another.
+    pub fn fingerprint(&self) -> u64 {
+        xxhash_rust::xxh3::xxh3_64(&self.bytes)
+    }
+
+    async fn read(body: axum::body::Body, server: &Server) -> Result<Self, ApiError> {
+        let most = server.limits().body;
+        let too_large = || {
+            let hint = "send fewer nodes at once; GET /v1/model has the limits";
+            ApiError::new(Code::TooLarge, "the body is larger than allowed", hint)
+        };
+        if body.size_hint().lower() > most as u64 {
+            return Err(too_large());
+        }
+        let (mut body, mut bytes) = (body, Vec::new());
+        let mut counted: Option<OwnedSemaphorePermit> = None;
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|_| ApiError::new(Code::BadJson, "the body ended early", "send it again"))?;
+            let Some(part) = frame.data_ref() else { continue };
+            if bytes.len() + part.len() > most {
+                return Err(too_large());
+            }
+            let size = u32::try_from(part.len()).map_err(|_| too_large())?;
+            let permit = Arc::clone(&server.bodies).try_acquire_many_owned(size).map_err(|_| server.overloaded())?;
+            match &mut counted {
+                Some(counted) => counted.merge(permit),
+                None => counted = Some(permit),
+            }
+            bytes.extend_from_slice(part);
+        }
+        Ok(Body { bytes, _counted: counted })
+    }
 }
 
-impl<S: Send + Sync> FromRequest<S> for Body {
+impl FromRequest<Arc<Server>> for Body {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, ApiError> {
         if !is_json(request.headers()) {
             let message = "the body is not declared as JSON";
             return Err(ApiError::new(
@@ -41,15 +83,8 @@ impl<S: Send + Sync> FromRequest<S> for Body {
                 "send the header `Content-Type: application/json`",
             ));
         }
-        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| match rejection.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(
-                Code::TooLarge,
-                "the body is larger than allowed",
-                "send fewer nodes at once; GET /v1/model has the limits",
-            ),
-            _ => ApiError::new(Code::BadJson, "the body ended early", "send it again"),
-        })?;
-        Ok(Body(bytes))
+        let reading = Body::read(request.into_body(), server);
+        tokio::time::timeout(server.limits().time(), reading).await.unwrap_or_else(|_| Err(too_slow()))
     }
 }
 

@@ -39,6 +39,10 @@ pub enum Code {
     WrongMethod,
     /// A node of that name is there already, or twice in the request.
     KnownNode,
+    /// Another request had the same key.
+    KeyReused,
+    /// A page of another site asks.
+    OtherSite,
     /// The body, or the number of all links that are asked for, is beyond the limits.
     TooLarge,
     /// The body is not declared as JSON.
@@ -47,6 +51,8 @@ pub enum Code {
     Overloaded,
     /// It took longer than the time limit.
     TooSlow,
+    /// The model's file is another one than the one that is served, and cannot be used.
+    OtherModel,
     /// A model with new nodes could not be written.
     CannotSave,
     /// A fault of the server.
@@ -59,10 +65,11 @@ impl Code {
         match self {
             Code::BadJson | Code::BadValue | Code::BadPath => StatusCode::BAD_REQUEST,
             Code::Unauthorized => StatusCode::UNAUTHORIZED,
-            Code::WrongHost | Code::ReadOnly => StatusCode::FORBIDDEN,
+            Code::WrongHost | Code::OtherSite | Code::ReadOnly => StatusCode::FORBIDDEN,
             Code::UnknownNode | Code::UnknownValue | Code::UnknownPath => StatusCode::NOT_FOUND,
             Code::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
-            Code::KnownNode => StatusCode::CONFLICT,
+            Code::KnownNode | Code::OtherModel => StatusCode::CONFLICT,
+            Code::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
             Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Code::WrongMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Code::Overloaded | Code::TooSlow => StatusCode::SERVICE_UNAVAILABLE,

@@ -9,6 +9,7 @@ mod about;
 mod auth;
 mod body;
 mod columns;
+mod connections;
 mod document;
 mod embed;
 mod error;
@@ -20,6 +21,7 @@ mod nodes;
 mod page;
 mod record;
 mod reload;
+mod repeated;
 mod rows;
 mod score;
 mod serve;
@@ -76,6 +78,7 @@ pub fn app(server: Arc<Server>) -> Router {
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(server.limits().body))
         .layer(CompressionLayer::new())
+        .layer(from_fn(auth::check_site))
         .layer(from_fn_with_state(Arc::clone(&server), auth::check_host))
         .layer(from_fn_with_state(Arc::clone(&server), limit_time))
         .layer(CatchPanicLayer::custom(panicked))
@@ -115,8 +118,11 @@ async fn wrong_method(method: Method, uri: Uri) -> ApiError {
     ApiError::new(Code::WrongMethod, message, "the header `Allow` has the methods that can be used")
 }
 
-/// No request is worked on for ever.
+/// No request is worked on for ever. Adding nodes watches its time by itself: once it writes, it is waited for.
 async fn limit_time(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+    if request.method() == Method::POST && request.uri().path() == nodes::PATH {
+        return next.run(request).await;
+    }
     let answered = tokio::time::timeout(server.limits().time(), next.run(request)).await;
     answered.unwrap_or_else(|_| work::too_slow().into_response())
 }

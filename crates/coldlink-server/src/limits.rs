@@ -26,6 +26,8 @@ pub struct Limits {
     pub names: usize,
     /// Requests that are worked on or wait for it; one more is answered at once that there are too many.
     pub waiting: usize,
+    /// Connections at a time.
+    pub connections: usize,
     /// Seconds for a request.
     pub seconds: f64,
 }
@@ -42,12 +44,18 @@ impl Default for Limits {
             pairs: 10_000,
             names: 1_000,
             waiting: 128,
+            connections: 1_024,
             seconds: 10.0,
         }
     }
 }
 
 impl Limits {
+    /// Bytes of all bodies that are in memory at a time.
+    pub fn bodies(&self) -> usize {
+        self.body.saturating_mul(self.waiting)
+    }
+
     /// The time for a request.
     pub fn time(&self) -> Duration {
         Duration::try_from_secs_f64(self.seconds).unwrap_or(Duration::MAX)

@@ -1,11 +1,13 @@
 //! `/v1/nodes`: the nodes that links are found among; a look at one, a search by name, and new ones that stay.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use coldlink::graph::NodeId;
 use coldlink::model::SimilarNode;
+use coldlink::storage::Lock;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -15,8 +17,12 @@ use crate::limits::check_count;
 use crate::rows::{Given, Node};
 use crate::served::Served;
 use crate::state::Server;
-use crate::work::Answer;
+use crate::work::{Answer, too_slow};
 
+/// Where nodes are found and added.
+pub const PATH: &str = "/v1/nodes";
+/// Time until another look whether the model's file may be changed.
+const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 /// Neighbours that are named.
 const MOST_NEIGHBORS: usize = 100;
 /// Nodes that are named as similar.
@@ -58,7 +64,7 @@ pub struct NodeName {
 
 /// Find nodes by the beginning of their names
 #[utoipa::path(
-    get, path = "/v1/nodes", tag = "nodes", params(Search),
+    get, path = PATH, tag = "nodes", params(Search),
     responses((status = 200, description = "the nodes", body = NodesAnswer), (status = "4XX", description = "the request is wrong", body = ErrorBody), (status = 503, description = "too much to do", body = ErrorBody))
 )]
 pub async fn search(State(server): State<Arc<Server>>, Query(search): Query<Search>) -> Result<Answer, ApiError> {
@@ -124,7 +130,7 @@ pub struct AddRequest {
 }
 
 /// What was added.
-#[derive(Serialize, ToSchema)]
+#[derive(Clone, Serialize, ToSchema)]
 pub struct AddAnswer {
     /// The names of the new nodes.
     added: Vec<String>,
@@ -136,21 +142,32 @@ pub struct AddAnswer {
 
 /// Let new nodes join those that links are found among
 ///
-/// They are in the model's file when this is answered.
+/// They are in the model's file when this is answered. A request that is sent again with the same key gets the first answer.
 #[utoipa::path(
-    post, path = "/v1/nodes", tag = "nodes", request_body = AddRequest,
+    post, path = PATH, tag = "nodes", request_body = AddRequest,
+    params(("Idempotency-Key" = Option<String>, Header, description = "a random key, the same for every repetition of a request", min_length = 1, max_length = 255)),
     responses((status = 201, description = "they have joined", body = AddAnswer), (status = "4XX", description = "the request is wrong", body = ErrorBody), (status = 503, description = "too much to do", body = ErrorBody))
 )]
 pub async fn add(
     State(server): State<Arc<Server>>,
+    headers: HeaderMap,
     body: Body,
 ) -> Result<(StatusCode, axum::Json<AddAnswer>), ApiError> {
     if server.options.read_only {
         let hint = "ask whoever runs the server to allow it";
         return Err(ApiError::new(Code::ReadOnly, "nodes cannot be added here", hint));
     }
+    let first = server.added.answer_to(&headers, body.fingerprint())?;
+    // On its own, so that it is done or not done, and remembered, even if whoever asked has gone.
+    let adding = tokio::spawn(async move { first.get_or_try_init(|| add_in_turn(&server, body)).await.cloned() });
+    let answer = adding.await.unwrap_or_else(|_| Err(ApiError::internal()))?;
+    Ok((StatusCode::CREATED, axum::Json(answer)))
+}
+
+async fn add_in_turn(server: &Arc<Server>, body: Body) -> Result<AddAnswer, ApiError> {
+    let end = tokio::time::Instant::now() + server.limits().time();
     // What cannot be added need not wait for its turn.
-    let (reader, served) = (Arc::clone(&server), server.current());
+    let (reader, served) = (Arc::clone(server), server.current());
     let nodes = server
         .work(move |_| {
             let AddRequest { nodes } = body.parse()?;
@@ -158,14 +175,32 @@ pub async fn add(
             Ok(nodes)
         })
         .await?;
-    let Ok(permit) = Arc::clone(&server.adding).try_acquire_owned() else { return Err(server.overloaded()) };
-    // On its own, so that it is done or not done, even if whoever asked has gone.
-    let adding = tokio::spawn(async move {
-        let _permit = permit;
-        add_nodes(&server, nodes).await
-    });
-    let answer = adding.await.unwrap_or_else(|_| Err(ApiError::internal()))?;
-    Ok((StatusCode::CREATED, axum::Json(answer)))
+    let Ok(_permit) = Arc::clone(&server.adding).try_acquire_owned() else { return Err(server.overloaded()) };
+    let turn = async {
+        let changing = server.changing.lock().await;
+        Ok((changing, lock(&server.path).await?))
+    };
+    let (_changing, lock) = tokio::time::timeout_at(end, turn).await.unwrap_or_else(|_| Err(too_slow()))?;
+    // From here on it is waited for, whatever time it takes: nobody is told that nothing was added while it was.
+    let changed = Arc::clone(server);
+    let added = tokio::task::spawn_blocking(move || changed.pool.install(|| add_nodes(&changed, nodes, &lock)));
+    added.await.unwrap_or_else(|_| Err(ApiError::internal()))
+}
+
+/// Waits until no other program changes the model's file.
+async fn lock(path: &std::path::Path) -> Result<Lock, ApiError> {
+    loop {
+        match Lock::try_of(path) {
+            Ok(Some(lock)) => return Ok(lock),
+            Ok(None) => tokio::time::sleep(BETWEEN_TRIES).await,
+            Err(error) => return Err(cannot_save(&error)),
+        }
+    }
+}
+
+fn cannot_save(error: &(dyn std::error::Error + 'static)) -> ApiError {
+    tracing::error!(error, "the model with new nodes cannot be saved");
+    ApiError::new(Code::CannotSave, error.to_string(), "the nodes were not added; the server's log says why")
 }
 
 /// Nodes that all have names.
@@ -178,31 +213,25 @@ fn read_named(served: &Served, nodes: Vec<Node>, most: usize) -> Result<Given, A
     Ok(given)
 }
 
-async fn add_nodes(server: &Arc<Server>, nodes: Vec<Node>) -> Result<AddAnswer, ApiError> {
-    let _changing = server.changing.lock().await;
-    let changed = Arc::clone(server);
-    server
-        .work(move |_| {
-            let server = changed;
-            let current = server.newest();
-            let Given { new, notes, .. } = read_named(&current, nodes, server.limits().nodes)?;
-            let asked = current.model.ask(new)?;
-            let new = asked.new_nodes();
-            let larger = current.model.add(new)?;
-            let cannot_save = |error: coldlink::storage::FileError| {
-                tracing::error!(error = &error as &dyn std::error::Error, "the model with new nodes cannot be saved");
-                ApiError::new(
-                    Code::CannotSave,
-                    error.to_string(),
-                    "the nodes were not added; the server's log says why",
-                )
-            };
-            larger.save(&server.path).map_err(cannot_save)?;
-            let nodes = larger.summary().nodes;
-            server.replace(Served::open(&server.path).map_err(cannot_save)?);
-            tracing::info!(added = new.names.len(), nodes, "nodes joined the model");
-            let added = (0..new.names.len() as NodeId).map(|node| new.names.get(node).into_owned()).collect();
-            Ok(AddAnswer { added, nodes, notes })
-        })
-        .await
+/// Adds nodes to the model's file. Whoever calls it holds `changing` and the lock of the file.
+fn add_nodes(server: &Server, nodes: Vec<Node>, lock: &Lock) -> Result<AddAnswer, ApiError> {
+    let Some(current) = server.newest() else {
+        let message = "the model's file is not the one that is served, and it cannot be opened";
+        return Err(ApiError::new(Code::OtherModel, message, "the nodes were not added; the server's log says why"));
+    };
+    let Given { new, notes, .. } = read_named(&current, nodes, server.limits().nodes)?;
+    let asked = current.model.ask(new)?;
+    let new = asked.new_nodes();
+    let larger = current.model.add(new)?;
+    larger.save_locked(lock).map_err(|error| cannot_save(&error))?;
+    let nodes = larger.summary().nodes;
+    // The nodes are in the file. Should it not open, the same model is served from memory.
+    let served = Served::open(&server.path).unwrap_or_else(|error| {
+        tracing::warn!(error = &error as &dyn std::error::Error, "the model with new nodes is served from memory");
+        Served::in_memory(larger, &server.path)
+    });
+    server.replace(served);
+    tracing::info!(added = new.names.len(), nodes, "nodes joined the model");
+    let added = (0..new.names.len() as NodeId).map(|node| new.names.get(node).into_owned()).collect();
+    Ok(AddAnswer { added, nodes, notes })
 }

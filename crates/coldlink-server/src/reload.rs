@@ -17,7 +17,7 @@ impl Server {
             tokio::time::sleep(EVERY).await;
             // A file that is being replaced is there in a moment.
             let Ok(found) = Identity::of(&self.path) else { continue };
-            if found == self.current().identity || refused.as_ref() == Some(&found) {
+            if Some(&found) == self.current().identity.as_ref() || refused.as_ref() == Some(&found) {
                 continue;
             }
             let _changing = self.changing.lock().await;
@@ -50,13 +50,10 @@ impl Server {
         }
     }
 
-    /// What the file holds now, if it can be opened; else what is served. The caller holds `changing`.
-    pub(crate) fn newest(&self) -> Arc<Served> {
-        let current = self.current();
-        if Identity::of(&self.path).is_ok_and(|found| found != current.identity) {
-            self.reload();
-        }
-        self.current()
+    /// What the file holds now; none where that cannot be used. The caller holds `changing`.
+    pub(crate) fn newest(&self) -> Option<Arc<Served>> {
+        let is_served = Identity::of(&self.path).is_ok_and(|found| Some(found) == self.current().identity);
+        (is_served || self.reload()).then(|| self.current())
     }
 
     /// From now on requests see this model; those that have begun keep theirs.

@@ -20,8 +20,8 @@ pub struct Served {
     pub model: Model,
     /// The checksum of its file: the same model has the same.
     pub fingerprint: String,
-    /// Which file it was opened from.
-    pub identity: Identity,
+    /// Which file it was opened from, as far as that could be found out.
+    pub identity: Option<Identity>,
     /// The map of its nodes, made when first asked for.
     map: OnceLock<Map>,
     /// The OpenAPI document that fits it, made when first asked for.
@@ -41,9 +41,18 @@ impl Served {
             let error: &dyn std::error::Error = &problem;
             tracing::warn!(error, "the index beside the model is not used; `coldlink index` builds it again");
         }
+        Ok(Served::new(model, Some(identity)))
+    }
+
+    /// A model that was just written to `path`.
+    pub fn in_memory(model: Model, path: &Path) -> Self {
+        Served::new(model, Identity::of(path).ok())
+    }
+
+    fn new(model: Model, identity: Option<Identity>) -> Self {
         model.prepare();
         let fingerprint = model.fingerprint().unwrap_or_default();
-        Ok(Served { model, fingerprint, identity, map: OnceLock::new(), document: OnceLock::new() })
+        Served { model, fingerprint, identity, map: OnceLock::new(), document: OnceLock::new() }
     }
 
     /// How many links a node has; none where the model keeps no links.

@@ -12,6 +12,8 @@ use tokio::sync::{Mutex, Semaphore};
 use crate::auth::Token;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
+use crate::nodes::AddAnswer;
+use crate::repeated::Repeated;
 use crate::served::Served;
 
 /// Requests that add nodes, or wait for their turn: each writes the model's file.
@@ -54,6 +56,10 @@ pub struct Server {
     pub(crate) pool: ThreadPool,
     /// A permit for each request that works or waits.
     pub(crate) admitted: Arc<Semaphore>,
+    /// A permit for each byte of bodies in memory.
+    pub(crate) bodies: Arc<Semaphore>,
+    /// What was answered to those who added nodes.
+    pub(crate) added: Repeated<AddAnswer>,
     pub(crate) metrics: Metrics,
     pub(crate) started: Instant,
 }
@@ -69,6 +75,8 @@ impl Server {
             adding: Arc::new(Semaphore::new(MOST_ADDING)),
             changing: Mutex::new(()),
             admitted: Arc::new(Semaphore::new(options.limits.waiting.min(Semaphore::MAX_PERMITS))),
+            bodies: Arc::new(Semaphore::new(options.limits.bodies().min(Semaphore::MAX_PERMITS))),
+            added: Repeated::default(),
             options,
             pool,
             metrics: Metrics::default(),

@@ -17,7 +17,7 @@
 //! model.save(&my_model)?;
 //!
 //! let model = Model::open(&my_model)?;
-//! let schema = model.schema.as_ref().expect("the model was trained on tables");
+//! let schema = model.schema().expect("the model was trained on tables");
 //! let asked = model.ask(load_new(&tomorrow, schema, false)?)?;
 //! let query = model.resolve(&asked, &Query { count: 3, ..Query::default() })?;
 //! for link in model.links(&asked, &query, 0..1).concat() {

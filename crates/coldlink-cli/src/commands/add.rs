@@ -1,12 +1,15 @@
 //! `coldlink add`: new nodes become candidates.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::Args;
+use coldlink::storage::Lock;
 
 use super::Common;
+use crate::files::Files;
 use crate::input::{load_new_nodes, open_model};
-use crate::output::{check_writable, print};
+use crate::output::print;
 use crate::tables::count;
 
 /// Add new nodes as candidates, without retraining
@@ -34,17 +37,37 @@ pub struct Add {
     output: Option<PathBuf>,
 }
 
+impl Add {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        Files::default().reads(&self.new).writes(self.output.as_ref().unwrap_or(&self.model))
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Add, common: &Common) -> anyhow::Result<()> {
     let output = args.output.as_ref().unwrap_or(&args.model);
-    check_writable(output, &[&args.new])?;
+    // Held from the reading to the writing: nobody else's nodes are lost.
+    let lock = lock(output, common)?;
     let model = open_model(&args.model)?;
     let new = load_new_nodes(&args.new, &model, args.strict_input, common)?;
     let larger = model.add(&new)?;
-    larger.save(output)?;
+    larger.save_locked(&lock)?;
     if common.quiet {
         return Ok(());
     }
     let (added, nodes) = (count(new.names.len(), "node"), count(larger.summary().nodes, "node"));
     print(format!("{}: added {added}, now {nodes}\n", output.display()))
+}
+
+/// Waits, and says so, for whoever else is changing the file.
+fn lock(path: &Path, common: &Common) -> anyhow::Result<Lock> {
+    let cannot_lock = || format!("cannot lock `{}`", path.display());
+    if let Some(lock) = Lock::try_of(path).with_context(cannot_lock)? {
+        return Ok(lock);
+    }
+    if !common.quiet {
+        eprintln!("note: waiting for another program that changes `{}`", path.display());
+    }
+    Lock::of(path).with_context(cannot_lock)
 }

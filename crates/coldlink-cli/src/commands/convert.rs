@@ -6,8 +6,9 @@ use clap::Args;
 use coldlink::load::write_packed;
 
 use super::Common;
+use crate::files::Files;
 use crate::input::GraphArgs;
-use crate::output::{check_writable, print};
+use crate::output::print;
 use crate::tables::count;
 
 /// Pack a graph into one file that opens at once
@@ -24,9 +25,15 @@ pub struct Convert {
     graph: GraphArgs,
 }
 
+impl Convert {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        self.graph.files(Files::default()).writes(&self.output)
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Convert, common: &Common) -> anyhow::Result<()> {
-    check_writable(&args.output, &args.graph.paths())?;
     let dataset = args.graph.load(common)?;
     write_packed(&dataset, &args.output)?;
     if common.quiet {

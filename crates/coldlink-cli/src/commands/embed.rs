@@ -6,10 +6,11 @@ use clap::{Args, ValueEnum};
 use coldlink::model::Model;
 
 use super::Common;
-use crate::export::{Destination, Export, Search, write_npy, write_parquet, write_table};
+use crate::export::{Destination, Export, Search, names_beside, write_npy, write_parquet, write_table};
 use crate::failure::Failure;
+use crate::files::Files;
 use crate::input::{load_new_nodes, open_model};
-use crate::output::{check_writable, print};
+use crate::output::print;
 use crate::tables::count;
 
 /// Write embeddings to a file or a database
@@ -61,15 +62,19 @@ enum Which {
     Structure,
 }
 
+impl Embed {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        let names = self.output.as_ref().filter(|path| !has_ending(path, "parquet")).map(|path| names_beside(path));
+        Files::default().reads(&self.model).reads_any(&self.new).writes_any(&self.output).writes_any(&names)
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Embed, common: &Common) -> anyhow::Result<()> {
     if args.new.is_some() && args.which == Which::Structure {
         let failure = Failure::new("new nodes have no links, so they have no structure embedding");
         return Err(failure.hint("omit `--which structure`").into());
-    }
-    if let Some(output) = &args.output {
-        let inputs = [Some(&args.model), args.new.as_ref()].into_iter().flatten().map(PathBuf::as_path);
-        check_writable(output, &inputs.collect::<Vec<_>>())?;
     }
     let export = args.export(open_model(&args.model)?, common)?;
     let (place, more) = match (&args.output, &args.to, &args.table) {

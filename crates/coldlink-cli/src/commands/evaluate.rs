@@ -15,9 +15,10 @@ use coldlink_chart::ReliabilityBin;
 
 use super::{Common, seeds, share};
 use crate::failure::Failure;
+use crate::files::Files;
 use crate::input::GraphArgs;
 use crate::interrupt;
-use crate::output::{check_writable, print, print_json};
+use crate::output::{print, print_json};
 use crate::progress::Progress;
 use crate::settings::SettingsArgs;
 use crate::tables::{Columns, count, metric, percent, whole};
@@ -72,19 +73,24 @@ pub struct Evaluate {
     graph: GraphArgs,
 }
 
+impl Evaluate {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        let files = self.graph.files(self.settings.files(Files::default())).reads_protocol(&self.protocol);
+        files.writes_any(&self.reliability)
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
     let protocol = args.protocol.parse::<Protocol>()?;
     let settings = args.settings.resolve()?.under(&protocol)?;
-    let dataset = args.graph.load(common)?;
-    if let Some(path) = &args.reliability {
-        check_writable(path, &args.graph.paths())?;
-        if settings.config.terms.is_empty() || args.popularity < 1.0 {
-            let failure = Failure::new("there are no probabilities to plot");
-            let hint = "omit `--reliability`, or use a preset that fits the score, without `--popularity`";
-            return Err(failure.hint(hint).into());
-        }
+    if args.reliability.is_some() && (settings.config.terms.is_empty() || args.popularity < 1.0) {
+        let failure = Failure::new("there are no probabilities to plot");
+        let hint = "omit `--reliability`, or use a preset that fits the score, without `--popularity`";
+        return Err(failure.hint(hint).into());
     }
+    let dataset = args.graph.load(common)?;
     let evaluation = Evaluation {
         dataset: &dataset,
         protocol: &protocol,

@@ -8,8 +8,9 @@ use coldlink::index::{AboutIndex, LinkIndex};
 use coldlink::model::Model;
 
 use super::Common;
+use crate::files::Files;
 use crate::input::open_model;
-use crate::output::{check_writable, print};
+use crate::output::print;
 use crate::tables::{count, percent};
 
 /// What an index should find of the ten best links.
@@ -29,9 +30,15 @@ pub struct Index {
     model: PathBuf,
 }
 
+impl Index {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        Files::default().reads(&self.model).writes(LinkIndex::path_of(&self.model))
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Index, common: &Common) -> anyhow::Result<()> {
-    check_writable(&LinkIndex::path_of(&args.model), &[&args.model])?;
     make(&open_model(&args.model)?, &args.model, common)
 }
 

@@ -18,6 +18,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use coldlink::kernel::Cpu;
 
+use crate::files::Files;
+
 /// The seeds that files can hold.
 const SEEDS: std::ops::RangeInclusive<u64> = 0..=i64::MAX as u64;
 
@@ -100,8 +102,26 @@ pub enum Command {
 }
 
 impl Command {
+    /// What it reads and writes.
+    fn files(&self) -> Files {
+        match self {
+            Command::Convert(args) => args.files(),
+            Command::Split(args) => args.files(),
+            Command::Train(args) => args.files(),
+            Command::Tune(args) => args.files(),
+            Command::Evaluate(args) => args.files(),
+            Command::Index(args) => args.files(),
+            Command::Predict(args) => args.files(),
+            Command::Embed(args) => args.files(),
+            Command::Add(args) => args.files(),
+            // These write nothing, or nothing but a new folder.
+            Command::Demo(_) | Command::Inspect(_) | Command::Serve(_) | Command::Completions(_) => Files::default(),
+        }
+    }
+
     /// Runs it.
     pub fn run(&self, common: &Common) -> anyhow::Result<()> {
+        self.files().check()?;
         match self {
             Command::Demo(args) => demo::run(args, common),
             Command::Convert(args) => convert::run(args, common),

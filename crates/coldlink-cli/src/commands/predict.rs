@@ -9,9 +9,10 @@ use coldlink::load::{LineProblem, LoadError, load_names, load_pairs};
 use coldlink::model::{Among, Asked, Model, NAMED_ATTRIBUTES, Query, QueryError};
 
 use super::{Common, share};
+use crate::files::Files;
 use crate::input::{load_new_nodes, open_indexed_model, open_model};
 use crate::links::{self, LinkWriter, Shape};
-use crate::output::{check_writable, write_to};
+use crate::output::write_to;
 use crate::progress::Tally;
 
 /// New nodes, or pairs, that are worked on at a time; what is found is written before the next.
@@ -116,11 +117,16 @@ fn equation(text: &str) -> Result<(String, String), String> {
     parts.filter(|parts| !parts.0.is_empty()).ok_or_else(|| "must be COLUMN=VALUE, as `category=book`".to_owned())
 }
 
+impl Predict {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        let inputs = [Some(&self.model), Some(&self.new), self.exclude.as_ref(), self.pairs.as_ref()];
+        Files::default().reads_any(inputs.into_iter().flatten()).writes_any(&self.output)
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
-    if let Some(output) = &args.output {
-        check_writable(output, &[&args.model, &args.new])?;
-    }
     let model = if args.exact { open_model(&args.model)? } else { open_indexed_model(&args.model, common)? };
     let asked = model.ask(load_new_nodes(&args.new, &model, args.strict_input, common)?)?;
     match &args.pairs {

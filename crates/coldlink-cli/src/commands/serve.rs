@@ -71,6 +71,9 @@ struct LimitArgs {
     /// Most requests in flight or waiting; the server answers more with 503
     #[arg(long, value_name = "N", default_value_t = Limits::default().waiting, value_parser = at_least_one)]
     max_waiting: usize,
+    /// Most connections; where all are taken, the one that was silent for the longest ends
+    #[arg(long, value_name = "N", default_value_t = Limits::default().connections, value_parser = at_least_one)]
+    max_connections: usize,
     /// Time limit of a request in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().seconds, value_parser = seconds)]
     time_limit: f64,
@@ -131,6 +134,7 @@ impl LimitArgs {
             nodes: self.max_nodes,
             k: self.max_k,
             waiting: self.max_waiting,
+            connections: self.max_connections,
             seconds: self.time_limit,
             ..Limits::default()
         }

@@ -7,6 +7,7 @@ use coldlink::config::Validation;
 use coldlink::split::{self, Pair, PairClass, Protocol};
 
 use super::{Common, seeds};
+use crate::files::Files;
 use crate::input::GraphArgs;
 use crate::output::print;
 use crate::settings::Rule;
@@ -33,6 +34,16 @@ pub struct Split {
     seed: u64,
     #[command(flatten)]
     graph: GraphArgs,
+}
+
+impl Split {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        let files = self.graph.files(Files::default()).reads_protocol(&self.protocol);
+        // In a folder that is not there yet, nothing can be harmed.
+        let written = if self.output.is_dir() { split::files_of(&self.output) } else { Vec::new() };
+        files.writes_any(&written)
+    }
 }
 
 /// Runs the command.

@@ -6,6 +6,7 @@ use std::time::Instant;
 use clap::Args;
 use coldlink::Error;
 use coldlink::config::Preset;
+use coldlink::index::LinkIndex;
 use coldlink::model::Model;
 use coldlink::pipeline::Training;
 use coldlink::train::{Checkpoints, TrainError};
@@ -13,9 +14,10 @@ use coldlink::tune::{Journal, TuneError};
 
 use super::{Common, index, seeds};
 use crate::failure::Failure;
+use crate::files::Files;
 use crate::input::GraphArgs;
 use crate::interrupt;
-use crate::output::{check_writable, print};
+use crate::output::print;
 use crate::progress::{Progress, quality};
 use crate::settings::SettingsArgs;
 use crate::tables::count;
@@ -61,10 +63,19 @@ fn long_help() -> String {
     format!("{EXAMPLES}\n\nAll settings, as the preset `default` has them:\n{settings}")
 }
 
+impl Train {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        self.graph
+            .files(self.settings.files(Files::default()))
+            .writes(&self.output)
+            .writes(LinkIndex::path_of(&self.output))
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
     let settings = args.settings.resolve()?;
-    check_writable(&args.output, &args.graph.paths())?;
     let dataset = args.graph.load(common)?;
     let checkpoints = args.checkpoints(settings.auto.is_some())?;
     interrupt::watch();

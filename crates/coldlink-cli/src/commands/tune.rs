@@ -15,9 +15,10 @@ use coldlink_chart::Trial;
 
 use super::{Common, seeds};
 use crate::failure::Failure;
+use crate::files::Files;
 use crate::input::GraphArgs;
 use crate::interrupt;
-use crate::output::{check_writable, print};
+use crate::output::print;
 use crate::progress::{Progress, quality};
 use crate::settings::SettingsArgs;
 use crate::tables::{Columns, count, percent};
@@ -67,13 +68,18 @@ fn long_help() -> String {
     format!("{EXAMPLES}\n\nThe default search space:\n{space}")
 }
 
+impl Tune {
+    /// What it reads and writes.
+    pub fn files(&self) -> Files {
+        let files = self.graph.files(self.settings.files(Files::default())).reads_any(&self.space);
+        files.writes(&self.output).writes_any(&self.plot)
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &Tune, common: &Common) -> anyhow::Result<()> {
     let settings = args.settings.resolve()?;
     let space = args.space()?;
-    for path in [Some(&args.output), args.plot.as_ref()].into_iter().flatten() {
-        check_writable(path, &args.graph.paths())?;
-    }
     let dataset = args.graph.load(common)?;
     let journal = Journal::open(&args.folder())?;
     let tuning = Tuning {

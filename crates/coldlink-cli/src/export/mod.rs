@@ -11,7 +11,7 @@ mod postgres;
 use coldlink::graph::Names;
 use coldlink::kernel::Matrix;
 
-pub use npy::write_npy;
+pub use npy::{names_beside, write_npy};
 #[cfg(feature = "parquet")]
 pub use parquet::write_parquet;
 #[cfg(feature = "postgres")]

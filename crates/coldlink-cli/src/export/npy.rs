@@ -11,9 +11,14 @@ use coldlink::storage::write_atomically;
 
 use super::Export;
 
+/// Where the names of the rows go.
+pub fn names_beside(path: &Path) -> PathBuf {
+    path.with_extension("names.txt")
+}
+
 /// Writes both files and yields where the names are.
 pub fn write_npy(path: &Path, export: &Export) -> anyhow::Result<PathBuf> {
-    let beside = path.with_extension("names.txt");
+    let beside = names_beside(path);
     write_names(&beside, &export.names)?;
     let rows = &export.embeddings;
     write_npy_f32(path, rows.rows(), rows.columns(), &flat(rows))?;

@@ -4,6 +4,7 @@
 //! table of nodes and one of links, whatever the files of the tables are.
 
 mod error;
+mod files;
 mod formats;
 mod tables;
 
@@ -12,6 +13,7 @@ use std::io::Read;
 use std::path::Path;
 
 pub use error::{ArrayProblem, LineProblem, LoadError, PpiProblem, TableProblem};
+pub use files::files_of;
 pub use formats::{NpzFile, is_npz, load_new_npz, open_packed, write_npy_f32, write_packed};
 pub use tables::{
     Objects, Table, load_in_memory, load_json_lines, load_names, load_new, load_pairs, load_tables,

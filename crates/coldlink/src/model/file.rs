@@ -12,7 +12,7 @@ use crate::graph::NodeTypes;
 use crate::kernel::Matrix;
 use crate::network::{AttributeEncoder, Layer};
 use crate::score::{Embeddings, ScoreWeights, TfIdfRows};
-use crate::storage::{Buffer, Container, ContainerWriter, FileError, FileFormat, FileProblem};
+use crate::storage::{Buffer, Container, ContainerWriter, FileError, FileFormat, FileProblem, Lock};
 
 const FORMAT: FileFormat = FileFormat::Model;
 const VERSION: u32 = 1;
@@ -46,8 +46,14 @@ struct TypeNames {
 }
 
 impl Model {
-    /// Writes the model, whole or not at all.
+    /// Writes the model, whole or not at all. Waits for whoever is about to replace the same file.
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
+        self.save_locked(&Lock::of(path).map_err(|error| write_error(path, error))?)
+    }
+
+    /// The same for whoever holds the lock already: because it read the file, and no other change may come in between.
+    pub fn save_locked(&self, lock: &Lock) -> Result<(), FileError> {
+        let path = lock.path();
         let about = About {
             summary: self.summary.clone(),
             config: self.config.clone(),

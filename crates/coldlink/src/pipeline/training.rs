@@ -18,7 +18,7 @@ use crate::tune::{Chosen, Forward, Journal, Search, Watcher, auto};
 /// # let dataset = coldlink::synthetic::World { nodes: 300, ..Default::default() }.dataset();
 /// let settings = Settings::of_preset("default", 0.0)?.set("steps=20")?;
 /// let model = Training::new(&dataset, &settings, 7).run(&mut Silent)?;
-/// assert_eq!(model.summary.nodes, 300);
+/// assert_eq!(model.summary().nodes, 300);
 /// # Ok::<(), coldlink::Error>(())
 /// ```
 pub struct Training<'a> {

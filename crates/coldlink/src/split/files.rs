@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -25,6 +25,13 @@ use crate::storage::{Written, is_partial};
 const FORMAT: &str = "coldlink-split";
 const VERSION: u32 = 1;
 const MANIFEST: &str = "split.toml";
+/// All files of a split.
+const FILES: [&str; 5] = [MANIFEST, "train.csv", "validation.csv", "test.csv", "hidden.csv"];
+
+/// The files of a split in a folder.
+pub fn files_of(folder: &Path) -> Vec<PathBuf> {
+    FILES.iter().map(|name| folder.join(name)).collect()
+}
 
 /// What `split.toml` says.
 #[derive(Serialize, Deserialize)]

@@ -26,6 +26,7 @@ use std::str::FromStr;
 
 pub use audit::{Audit, AuditStatus, Fault, Finding, HeldOut};
 pub use error::SplitError;
+pub use files::files_of;
 pub use pairs::{Pair, PairClass};
 
 pub use ranking::RankingQuery;

@@ -5,6 +5,8 @@ mod buffer;
 mod container;
 mod error;
 mod format;
+mod identity;
+mod lock;
 mod map;
 mod write;
 
@@ -12,5 +14,7 @@ pub use buffer::Buffer;
 pub(crate) use container::{Container, ContainerWriter, START_BYTES, format_of};
 pub use error::{FileError, FileProblem};
 pub use format::FileFormat;
+pub use identity::{Identity, is_same_file};
+pub use lock::Lock;
 pub use map::Map;
-pub use write::{Written, is_partial, write_atomically};
+pub use write::{Written, destination, is_partial, write_atomically};

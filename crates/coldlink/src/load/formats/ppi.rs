@@ -17,6 +17,8 @@ use crate::load::{LoadOptions, UnknownNodes, name_of};
 pub(in crate::load) const GRAPH: &str = "train_graph.json";
 const FEATURES: &str = "train_feats.npy";
 const GRAPH_IDS: &str = "train_graph_id.npy";
+/// All files of the layout that are read.
+pub(in crate::load) const FILES: [&str; 3] = [GRAPH, FEATURES, GRAPH_IDS];
 
 /// Of all graphs in the files the paper used this one.
 const FIRST_GRAPH: i64 = 1;

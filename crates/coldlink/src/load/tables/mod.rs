@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nodes::{NamesOfRows, NodeTable, read_new};
-use rows::{Rows, endings};
+use rows::Rows;
+pub(in crate::load) use rows::endings;
 
 use super::error::{LineProblem, LoadError, TableProblem};
 use super::{LoadOptions, UnknownNodes, name_of};
