@@ -140,7 +140,6 @@ fn place_in_data(error: &LoadError) -> (Option<PathBuf>, Option<u64>) {
         | LoadError::NoNodes { path }
         | LoadError::NoAttributes { path }
         | LoadError::NoLinks { path }
-        | LoadError::Directed { path, .. }
         | LoadError::Weighted { path }
         | LoadError::Width { path, .. } => (path, None),
         _ => return (None, None),

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use coldlink::columns::Columns;
-use coldlink::dataset::{Dataset, Notes};
-use coldlink::graph::{GraphBuilder, Names, NodeId};
-use coldlink::load::{LoadOptions, UnknownNodes, load, load_in_memory, write_packed};
+use coldlink::dataset::Dataset;
+use coldlink::graph::{Names, NodeId};
+use coldlink::load::{BuiltLinks, GivenLinks, LoadOptions, UnknownNodes, load, load_in_memory, write_packed};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -32,8 +32,9 @@ impl Graph {
         unknown_nodes: &str,
         columns: Option<&str>,
         name: Option<String>,
+        directed: Option<bool>,
     ) -> PyResult<Self> {
-        let options = options(strict_input, unknown_nodes, columns)?;
+        let options = LoadOptions { directed, ..options(strict_input, unknown_nodes, columns)? };
         let mut dataset = py.detach(|| load(&path, &options)).map_err(raised)?;
         dataset.name = name.unwrap_or(dataset.name);
         Ok(Graph { dataset })
@@ -47,8 +48,9 @@ impl Graph {
         unknown_nodes: &str,
         columns: Option<&str>,
         name: String,
+        directed: Option<bool>,
     ) -> PyResult<Self> {
-        let options = options(false, unknown_nodes, columns)?;
+        let options = LoadOptions { directed, ..options(false, unknown_nodes, columns)? };
         let (py, nodes, edges) = (nodes.py(), Table::new(nodes)?, Table::new(edges)?);
         let dataset = py.detach(|| load_in_memory(&nodes, &edges, &options)).map_err(raised)?;
         Ok(Graph { dataset: Dataset { name, ..dataset } })
@@ -63,6 +65,7 @@ impl Graph {
         x: &Bound<'_, PyAny>,
         names: Option<Vec<String>>,
         name: String,
+        directed: Option<bool>,
     ) -> PyResult<Self> {
         let attributes = arrays::attributes(x)?;
         let nodes = attributes.rows();
@@ -74,17 +77,15 @@ impl Graph {
         }
         let links = arrays::ends(py, sources, targets, nodes)?;
         let names = named(names, nodes)?;
-        let (graph, cleaned) = py.detach(|| {
-            let mut builder = GraphBuilder::new(nodes);
-            builder.extend(links);
-            builder.build()
-        });
+        let options = LoadOptions { directed, ..LoadOptions::default() };
+        let given = GivenLinks { pairs: links.into_iter().collect(), ..GivenLinks::default() };
+        let built = py.detach(|| given.build(nodes, &options));
+        let notes = built.notes();
+        let BuiltLinks { graph, relations, .. } = built;
         if graph.links() == 0 {
             return Err(refused("there are no links between different nodes", "give a row of `edges` for each link"));
         }
-        let directed = cleaned.reciprocal != 0 && cleaned.reciprocal != graph.links();
-        let notes = Notes { cleaned, directed, ..Notes::default() };
-        Ok(Graph { dataset: Dataset { name, graph, attributes, names, schema: None, notes } })
+        Ok(Graph { dataset: Dataset { name, graph, relations, attributes, names, schema: None, notes } })
     }
 
     /// Writes a packed file.
@@ -149,7 +150,7 @@ fn options(strict_input: bool, unknown_nodes: &str, columns: Option<&str>) -> Py
         misconfigured(format!("`columns`: {error}"), Some(hint))
     };
     let columns = columns.map(serde_json::from_str::<Columns>).transpose().map_err(wrong)?.unwrap_or_default();
-    Ok(LoadOptions { strict_input, columns, unknown_nodes })
+    Ok(LoadOptions { strict_input, columns, unknown_nodes, directed: None })
 }
 
 /// Names that tell nodes apart, or numbers where none are given.

@@ -2,7 +2,7 @@
 
 use coldlink::dataset::{End, NewNodes as Loaded, PairQuery};
 use coldlink::graph::NodeId;
-use coldlink::model::{Asked, Link, Model, QueryError, Resolved};
+use coldlink::model::{Asked, Direction, Link, Model, QueryError, Resolved};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
@@ -25,13 +25,14 @@ pub struct NewNodes {
 }
 
 /// A column for each of: the row of the source, the rank, the number of the target, the score, the probability where there is
-/// one; and what the user should know about the query.
+/// one, the relation and direction where there are any; and what the user should know about the query.
 type Columns<'py> = (
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<f32>>,
     Option<Bound<'py, PyArray1<f64>>>,
+    Vec<(Option<String>, Option<&'static str>)>,
     Vec<String>,
 );
 
@@ -68,24 +69,36 @@ impl NewNodes {
         let query = self.resolve(py, query)?;
         let model = self.model();
         let (mut sources, mut ranks, mut targets, mut scores) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (roles, mut found_roles) = (model.roles(), Vec::new());
         for first in (0..self.asked.len()).step_by(PER_ROUND) {
             let rows = first..self.asked.len().min(first + PER_ROUND);
             let found = py.detach(|| model.hits(&self.asked, &query, rows.clone()));
             for (row, hits) in rows.zip(found) {
                 sources.extend(std::iter::repeat_n(row as u32, hits.len()));
-                ranks.extend(1..=hits.len() as u32);
-                targets.extend(hits.iter().map(|hit| hit.node));
+                let mut rank = 0;
+                for (place, hit) in hits.iter().enumerate() {
+                    let role = roles.role(hit.node);
+                    rank = if place > 0 && roles.role(hits[place - 1].node) == role { rank + 1 } else { 1 };
+                    ranks.push(rank);
+                    found_roles.push(role);
+                }
+                targets.extend(hits.iter().map(|hit| roles.node(hit.node)));
                 scores.extend(hits.iter().map(|hit| hit.score));
             }
             py.check_signals()?;
         }
         let probabilities = probabilities(model, &scores, query.base_rate());
+        let meaning = |role| {
+            let (relation, direction) = model.meaning(role);
+            (relation, direction.map(Direction::name))
+        };
         Ok((
             PyArray1::from_vec(py, sources),
             PyArray1::from_vec(py, ranks),
             PyArray1::from_vec(py, targets),
             PyArray1::from_vec(py, scores),
             probabilities.map(|probabilities| PyArray1::from_vec(py, probabilities)),
+            found_roles.into_iter().map(meaning).collect(),
             query.notes().to_vec(),
         ))
     }
@@ -130,7 +143,7 @@ impl NewNodes {
 
     /// Their embeddings.
     fn embed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        arrays::array(py, &self.asked.encoded().embeddings.attributes)
+        arrays::array(py, &self.model().source_embeddings(self.asked.encoded()))
     }
 
     /// Why a new node scores as it does with a target.
@@ -140,12 +153,14 @@ impl NewNodes {
             return Err(refused(message, "rows are counted from 0"));
         }
         let source = self.asked.new_nodes().names.get(row as NodeId).into_owned();
-        let pair = PairQuery { source, target, known: None };
+        let pair = PairQuery { source, target, known: None, relation: None };
         let (model, asked) = (self.model(), &self.asked);
         let (score, explanation) = py
             .detach(|| {
-                let target = model.resolve_pairs(asked, &[pair])?[0].1;
-                let score = model.score_pairs(asked.encoded(), &[(End::New(row as NodeId), target)])[0];
+                let pair = model.resolve_pairs(asked, &[pair])?[0];
+                let source = End::New(model.roles().at(row as NodeId, model.roles().ends(0).0));
+                let target = pair.1;
+                let score = model.score_pairs(asked.encoded(), &[(source, target)])[0];
                 Ok((score, model.explain_links(asked, row, &[target], usize::MAX).remove(0)))
             })
             .map_err(unanswered)?;
@@ -167,7 +182,7 @@ impl NewNodes {
 
     /// The scores of pairs. All names are looked up before anything is scored.
     fn scores(&self, py: Python<'_>, pairs: Vec<(String, String, Option<bool>)>) -> PyResult<Vec<f32>> {
-        let pair = |(source, target, known)| PairQuery { source, target, known };
+        let pair = |(source, target, known)| PairQuery { source, target, known, relation: None };
         let pairs: Vec<PairQuery> = pairs.into_iter().map(pair).collect();
         let (model, asked) = (self.model(), &self.asked);
         let ends = py.detach(|| model.resolve_pairs(asked, &pairs)).map_err(unanswered)?;

@@ -1,6 +1,6 @@
 //! Which links Python asks for.
 
-use coldlink::model::{self, Among, NAMED_ATTRIBUTES};
+use coldlink::model::{self, Among, Direction, NAMED_ATTRIBUTES};
 use pyo3::prelude::*;
 
 use crate::error::out_of_range;
@@ -24,6 +24,8 @@ impl Query {
         popularity: f64,
         base_rate: Option<f64>,
         explain: bool,
+        relation: Option<String>,
+        direction: Option<&str>,
     ) -> PyResult<Self> {
         let among = match among {
             "known" => Among::Known,
@@ -33,8 +35,28 @@ impl Query {
                 return Err(out_of_range("among", "\"known\", \"new\" or \"both\"", format!("\"{other}\"")));
             }
         };
+        let direction = match direction {
+            None => None,
+            Some("out") => Some(Direction::Out),
+            Some("in") => Some(Direction::In),
+            Some("both") => Some(Direction::Both),
+            Some(other) => {
+                return Err(out_of_range("direction", "\"out\", \"in\" or \"both\"", format!("\"{other}\"")));
+            }
+        };
         let explain = explain.then_some(NAMED_ATTRIBUTES);
-        let inner = model::Query { count, among, exclude, node_type, filters, popularity, base_rate, explain };
+        let inner = model::Query {
+            count,
+            among,
+            relation,
+            direction,
+            exclude,
+            node_type,
+            filters,
+            popularity,
+            base_rate,
+            explain,
+        };
         Ok(Query { inner })
     }
 }

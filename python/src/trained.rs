@@ -106,8 +106,8 @@ impl Trained {
     /// The embeddings of known nodes.
     fn embed<'py>(&self, py: Python<'py>, which: &str) -> PyResult<Bound<'py, PyArray2<f32>>> {
         match which {
-            "attributes" => arrays::array(py, &self.model.embeddings().attributes),
-            "structure" => arrays::array(py, &self.model.embeddings().structure),
+            "attributes" => arrays::array(py, &self.model.target_embeddings().attributes),
+            "structure" => arrays::array(py, &self.model.target_embeddings().structure),
             other => Err(out_of_range("which", "\"attributes\" or \"structure\"", format!("\"{other}\""))),
         }
     }

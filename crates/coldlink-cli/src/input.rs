@@ -34,7 +34,7 @@ pub struct GraphOptions {
     /// Table of links
     #[arg(long, value_name = "FILE", requires = "nodes", conflicts_with = "graph")]
     edges: Option<PathBuf>,
-    /// Refuse links with directions or weights and unreadable cells instead of dropping them
+    /// Refuse links with weights and unreadable cells instead of dropping these
     #[arg(long)]
     strict_input: bool,
     /// Column kinds, as `coldlink inspect GRAPH --schema` prints them
@@ -43,6 +43,12 @@ pub struct GraphOptions {
     /// Links of nodes without a row
     #[arg(long, value_name = "WHAT", default_value = "refuse")]
     unknown_nodes: Unknown,
+    /// Links run from a source to a target [default: found out from the links]
+    #[arg(long, conflicts_with = "undirected")]
+    directed: bool,
+    /// Links have no direction
+    #[arg(long)]
+    undirected: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -70,7 +76,12 @@ impl GraphArgs {
             Unknown::Refuse => UnknownNodes::Refuse,
             Unknown::Drop => UnknownNodes::Drop,
         };
-        let options = LoadOptions { strict_input: *strict_input, columns: self.columns()?, unknown_nodes };
+        let directed = match (self.options.directed, self.options.undirected) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        };
+        let options = LoadOptions { strict_input: *strict_input, columns: self.columns()?, unknown_nodes, directed };
         let loaded = match (&self.graph, nodes, edges) {
             (Some(graph), ..) => load(graph, &options),
             (None, Some(nodes), Some(edges)) => load_tables(edges, nodes, &options),

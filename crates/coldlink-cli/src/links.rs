@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use coldlink::model::{Explanation, Link};
+use coldlink::model::{Direction, Explanation, Link};
 
 use crate::tables::Columns;
 
@@ -27,6 +27,10 @@ pub struct Shape {
     pub ranked: bool,
     /// Whether targets may be new nodes.
     pub mixed: bool,
+    /// Whether links have named relations.
+    pub relation: bool,
+    /// Whether links have directions.
+    pub direction: bool,
     /// Whether links have probabilities.
     pub probable: bool,
     /// Whether links are explained.
@@ -64,7 +68,10 @@ impl<'a> LinkWriter<'a> {
     pub fn write(&mut self, links: &[Link]) -> io::Result<()> {
         let shape = self.shape;
         match &mut self.rows {
-            Rows::Table(out) => table(out, shape, links),
+            Rows::Table(out) => {
+                let together = |a: &Link, b: &Link| (&a.relation, a.direction) == (&b.relation, b.direction);
+                links.chunk_by(together).try_for_each(|links| table(out, shape, links))
+            }
             Rows::Csv(writer) => links.iter().try_for_each(|link| record(writer, shape.cells(link))),
             Rows::Jsonl(out) => links.iter().try_for_each(|link| {
                 serde_json::to_writer(&mut *out, link)?;
@@ -89,6 +96,8 @@ impl Shape {
             (self.ranked, "rank"),
             (true, "target"),
             (self.mixed, "known"),
+            (self.relation, "relation"),
+            (self.direction, "direction"),
             (true, "score"),
             (self.probable, "probability"),
             (self.explained, "explanation"),
@@ -101,6 +110,8 @@ impl Shape {
         cells.extend(link.rank.filter(|_| self.ranked).map(|rank| rank.to_string()));
         cells.push(link.target.clone());
         cells.extend(self.mixed.then(|| link.known.to_string()));
+        cells.extend(self.relation.then(|| link.relation.clone().unwrap_or_default()));
+        cells.extend(self.direction.then(|| link.direction.map_or("", Direction::name).to_owned()));
         cells.push(link.score.to_string());
         cells.extend(link.probability.filter(|_| self.probable).map(|probability| probability.to_string()));
         cells.extend(link.explanation.as_ref().filter(|_| self.explained).map(in_words));
@@ -123,9 +134,20 @@ fn table(out: &mut dyn Write, shape: Shape, links: &[Link]) -> io::Result<()> {
         }
     }
     match links.first().filter(|_| shape.ranked) {
-        Some(first) => writeln!(out, "{}\n{table}", first.source),
+        Some(first) => writeln!(out, "{}\n{table}", heading(first)),
         None => write!(out, "{table}"),
     }
+}
+
+/// What stands above the links of one source, relation and direction.
+fn heading(link: &Link) -> String {
+    let arrow = match link.direction {
+        Some(Direction::In) => " \u{2190}",
+        Some(_) => " \u{2192}",
+        None => "",
+    };
+    let relation = link.relation.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+    format!("{}{relation}{arrow}", link.source)
 }
 
 /// An explanation in a line for people.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use coldlink::graph::NodeId;
 use coldlink::index::Hit;
-use coldlink::model::{Among, Asked, Link, Query};
+use coldlink::model::{Among, Asked, Direction, Link, Query};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -37,6 +37,12 @@ pub struct LinksRequest {
     /// Where to look for targets.
     #[serde(default, deserialize_with = "word")]
     among: Among,
+    /// The relation, where links mean several things; without it, links of all relations.
+    #[serde(default)]
+    relation: Option<String>,
+    /// Which way links run, seen from the new nodes, where links have a direction; `out` unless given.
+    #[serde(default)]
+    direction: Option<Direction>,
     /// Names of nodes that are no candidates.
     #[serde(default)]
     exclude: Vec<String>,
@@ -105,16 +111,26 @@ pub async fn links(State(server): State<Arc<Server>>, body: Body) -> Result<Answ
 }
 
 fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadline) -> Result<LinksAnswer, ApiError> {
-    let LinksRequest { nodes, k, among, exclude, node_type, filters, explain, map, popularity, base_rate } = request;
+    let LinksRequest { nodes, k, map, .. } = request;
     check_count("k", k, limits.k)?;
-    let filters = filters.into_iter().collect();
-    let explain = explain.then_some(NAMED);
-    let query = Query { count: k, among, exclude, node_type, filters, popularity, base_rate, explain };
+    let explain = request.explain.then_some(NAMED);
+    let query = Query {
+        count: k,
+        among: request.among,
+        relation: request.relation,
+        direction: request.direction,
+        exclude: request.exclude,
+        node_type: request.node_type,
+        filters: request.filters.into_iter().collect(),
+        popularity: request.popularity,
+        base_rate: request.base_rate,
+        explain,
+    };
     let model = &served.model;
     let Given { new, mut notes, .. } = Given::read(served, nodes, limits.nodes)?;
     let asked = model.ask(new)?;
     let query = model.resolve(&asked, &query)?;
-    check_links(asked.len().saturating_mul(k), explain.is_some(), limits)?;
+    check_links(asked.len().saturating_mul(k).saturating_mul(query.lists()), explain.is_some(), limits)?;
     notes.extend_from_slice(query.notes());
     let mut answer = LinksAnswer { links: Vec::new(), map: map.then(Vec::new), notes };
     for start in (0..asked.len()).step_by(PER_ROUND) {
@@ -141,21 +157,25 @@ fn check_links(links: usize, explain: bool, limits: &Limits) -> Result<(), ApiEr
 }
 
 fn on_map(served: &Served, asked: &Asked, row: usize, hits: &[Hit]) -> OnMap {
+    let roles = served.model.roles();
+    let source = roles.at(row as NodeId, roles.ends(0).0) as usize;
     OnMap {
         source: asked.new_nodes().names.get(row as NodeId).into_owned(),
-        place: served.map().place(asked.encoded().embeddings.attributes.row(row)),
+        place: served.map().place(asked.encoded().embeddings.attributes.row(source)),
         between: between(served, hits),
     }
 }
 
 /// Which targets are linked with one another, by rank.
 fn between(served: &Served, hits: &[Hit]) -> Vec<[usize; 2]> {
-    let Some(graph) = served.model.graph() else { return Vec::new() };
-    let known = |hit: &Hit| (hit.node as usize) < graph.nodes();
+    let roles = served.model.roles();
+    let known = |hit: &Hit| Some(roles.node(hit.node)).filter(|node| (*node as usize) < served.model.summary().nodes);
+    let targets: Vec<Option<NodeId>> = hits.iter().map(known).collect();
     let mut pairs = Vec::new();
-    for (first, a) in hits.iter().enumerate().filter(|(_, hit)| known(hit)) {
-        for (second, b) in hits.iter().enumerate().skip(first + 1).filter(|(_, hit)| known(hit)) {
-            if graph.has_link(a.node, b.node) {
+    for (first, a) in targets.iter().enumerate() {
+        let Some(neighbors) = a.map(|node| served.model.neighbors(node)) else { continue };
+        for (second, b) in targets.iter().enumerate().skip(first + 1) {
+            if b.is_some_and(|node| neighbors.binary_search(&node).is_ok()) {
                 pairs.push([first + 1, second + 1]);
             }
         }

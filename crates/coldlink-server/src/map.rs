@@ -124,7 +124,7 @@ fn points(served: &Served) -> MapAnswer {
     let (model, map) = (&served.model, served.map());
     let point = |&node: &NodeId| Point {
         name: model.names().get(node).into_owned(),
-        place: map.place(model.embeddings().attributes.row(node as usize)),
+        place: served.place(node),
         links: served.degree(node),
     };
     MapAnswer { nodes: model.summary().nodes, points: map.shown.iter().map(point).collect() }

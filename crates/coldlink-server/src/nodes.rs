@@ -108,15 +108,15 @@ pub async fn look(State(server): State<Arc<Server>>, Path(name): Path<String>) -
 fn look_at(served: &Served, name: &str) -> Result<NodeAnswer, ApiError> {
     let model = &served.model;
     let node = model.find(name).ok_or_else(|| ApiError::unknown_node(name))?;
-    let neighbors = model.graph().map(|graph| graph.neighbors(node)).unwrap_or_default();
+    let neighbors = model.neighbors(node);
     let named = |&node: &NodeId| model.names().get(node).into_owned();
     Ok(NodeAnswer {
         name: named(&node),
-        warm: model.embeddings().warm[node as usize],
+        warm: model.is_warm(node),
         links: served.degree(node),
         neighbors: neighbors.iter().take(MOST_NEIGHBORS).map(named).collect(),
         most_similar: model.similar_nodes(node, MOST_SIMILAR),
-        place: served.map().place(model.embeddings().attributes.row(node as usize)),
+        place: served.place(node),
     })
 }
 

@@ -57,12 +57,18 @@ impl Served {
 
     /// How many links a node has; none where the model keeps no links.
     pub fn degree(&self, node: NodeId) -> Option<usize> {
-        self.model.graph().map(|graph| graph.degree(node))
+        self.model.degree(node)
+    }
+
+    /// Where a known node lies on the map: as a target, as which new nodes meet it.
+    pub fn place(&self, node: NodeId) -> [f64; 2] {
+        let roles = self.model.roles();
+        self.map().place(self.model.embeddings().attributes.row(roles.at(node, roles.ends(0).1) as usize))
     }
 
     /// The map of its nodes.
     pub fn map(&self) -> &Map {
-        self.map.get_or_init(|| Map::of(&self.model.embeddings().attributes))
+        self.map.get_or_init(|| Map::of(&self.model.target_embeddings().attributes))
     }
 }
 

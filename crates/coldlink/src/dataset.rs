@@ -3,15 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use crate::columns::{Mismatches, Schema};
-use crate::graph::{Attributes, Cleaned, Graph, Names, NodeId};
+use crate::graph::{Attributes, Cleaned, Graph, Names, NodeId, PLAIN, Relation, RoleGraph, Roles};
 
 /// A graph, a row of attributes for each node, and the nodes' names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
     /// Where it came from, for reports: a file's or folder's name without its ending.
     pub name: String,
-    /// The links.
+    /// The links, whatever they mean and without their directions.
     pub graph: Graph,
+    /// The same with relations and directions, where they have any.
+    pub relations: Option<RoleGraph>,
     /// The attributes, a row for each node of `graph`.
     pub attributes: Attributes,
     /// The names, one for each node of `graph`.
@@ -79,12 +81,23 @@ pub struct PairQuery {
     /// Whether the target is a known node; without it, known nodes come first.
     #[serde(default)]
     pub known: Option<bool>,
+    /// The relation; the first one unless given.
+    #[serde(default)]
+    pub relation: Option<String>,
 }
 
 /// A share of all attributes' squared size from which on one attribute leaves the others no say.
 const DOMINATING: f64 = 0.9;
 
 impl Dataset {
+    /// What is trained on: the links between role nodes, and the roles.
+    pub fn links(&self) -> (&Graph, &Roles) {
+        match &self.relations {
+            Some(relations) => (&relations.graph, &relations.roles),
+            None => (&self.graph, &PLAIN),
+        }
+    }
+
     /// What the user should know about it, a line each.
     pub fn notes_in_words(&self) -> Vec<String> {
         let notes = &self.notes;
@@ -101,6 +114,7 @@ impl Dataset {
         if notes.directed {
             lines.push("ignored the direction of links".to_owned());
         }
+        lines.extend(self.relations.as_ref().map(|relations| in_words(relations.roles.relations())));
         if notes.weighted {
             lines.push("ignored the weights of links".to_owned());
         }
@@ -134,4 +148,17 @@ impl Dataset {
         let why = format!("attribute {name} makes up {:.1} % of the squared length of all rows", 100.0 * share);
         Some(format!("{why} and drowns out the others; scale it to about 0 to 1, or remove it"))
     }
+}
+
+/// Which relations there are and which of them have a direction, in one line.
+fn in_words(relations: &[Relation]) -> String {
+    if let [only] = relations {
+        let of = if only.name.is_empty() { String::new() } else { format!(" of `{}`", only.name) };
+        return format!("links{of} are directed: they run from a source to a target");
+    }
+    let named = |relation: &Relation| {
+        let direction = if relation.directed { "directed" } else { "undirected" };
+        format!("`{}` ({direction})", relation.name)
+    };
+    format!("links have {} relations: {}", relations.len(), relations.iter().map(named).collect::<Vec<_>>().join(", "))
 }

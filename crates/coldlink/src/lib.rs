@@ -95,7 +95,7 @@ pub use load::{
     read_columns, write_packed,
 };
 #[doc(inline)]
-pub use model::{Among, Asked, Explanation, Link, Model, Query, Reason, Resolved, SimilarNode, Summary};
+pub use model::{Among, Asked, Direction, Explanation, Link, Model, Query, Reason, Resolved, SimilarNode, Summary};
 #[doc(inline)]
 pub use pipeline::{Evaluated, Evaluation, Settings, Training, Tuning};
 #[doc(inline)]

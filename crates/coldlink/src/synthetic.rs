@@ -83,6 +83,7 @@ impl World {
         Dataset {
             name: "synthetic".to_owned(),
             graph: self.graph(),
+            relations: None,
             attributes: self.attributes(),
             names: Names::Numbered(self.nodes as usize),
             schema: None,

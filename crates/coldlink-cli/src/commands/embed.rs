@@ -107,10 +107,11 @@ impl Embed {
             let search = Search::Queries(model.query_vectors(&embeddings));
             return Ok(Export { names: new.names, embeddings, search });
         }
-        let search = Search::Nodes { vectors: model.search_vectors(), warm: model.embeddings().warm.clone() };
+        let known = model.target_embeddings().into_owned();
+        let search = Search::Nodes { vectors: model.search_vectors(), warm: known.warm };
         let embeddings = match self.which {
-            Which::Attributes => model.embeddings().attributes.clone(),
-            Which::Structure => model.embeddings().structure.clone(),
+            Which::Attributes => known.attributes,
+            Which::Structure => known.structure,
         };
         Ok(Export { names: model.names().clone(), embeddings, search })
     }

@@ -250,7 +250,7 @@ impl AboutModel {
             format: FileFormat::Model.name(),
             index: model.index().cloned(),
             index_problem,
-            nodes_without_links: model.embeddings().warm.iter().filter(|seen| !**seen).count(),
+            nodes_without_links: (0..model.summary().nodes as NodeId).filter(|&node| !model.is_warm(node)).count(),
             columns: model.schema().map(columns).unwrap_or_default(),
             summary: model.summary().clone(),
             weights: model.weights().cloned(),

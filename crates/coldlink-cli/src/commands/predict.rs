@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use coldlink::dataset::PairQuery;
 use coldlink::load::{LineProblem, LoadError, load_names, load_pairs};
-use coldlink::model::{Among, Asked, Model, NAMED_ATTRIBUTES, Query, QueryError};
+use coldlink::model::{Among, Asked, Direction, Model, NAMED_ATTRIBUTES, Query, QueryError};
 
 use super::{Common, share};
 use crate::files::Files;
@@ -27,6 +27,7 @@ Examples:
   coldlink predict papers.model --new new-papers.csv --top 3 --explain
   coldlink predict papers.model --new new-papers.csv --among both --exclude retracted.csv
   coldlink predict shop.model --new users.csv --type item --where category=book
+  coldlink predict packages.model --new mine.csv --direction in
   coldlink predict papers.model --new new-papers.csv --pairs pairs.csv --format jsonl
 
 New nodes are a table with the columns of the nodes.csv the model was trained on, or an .npz file
@@ -50,6 +51,12 @@ pub struct Predict {
     /// Where to look for targets: among known nodes, the other new nodes, or both
     #[arg(long, value_name = "WHERE", default_value = "known", conflicts_with = "pairs")]
     among: Where,
+    /// Find links of this relation only, where links mean several things
+    #[arg(long, value_name = "NAME")]
+    relation: Option<String>,
+    /// Which way links run, seen from the new nodes, where links have a direction [default: out]
+    #[arg(long, value_name = "WAY", conflicts_with = "pairs")]
+    direction: Option<Way>,
     /// Nodes that must not be found: a table whose first column names them
     #[arg(long, value_name = "FILE", conflicts_with = "pairs")]
     exclude: Option<PathBuf>,
@@ -93,6 +100,26 @@ enum Where {
     New,
     /// All of them
     Both,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Way {
+    /// From the new node to others
+    Out,
+    /// From others to the new node
+    In,
+    /// Either way
+    Both,
+}
+
+impl From<Way> for Direction {
+    fn from(way: Way) -> Self {
+        match way {
+            Way::Out => Direction::Out,
+            Way::In => Direction::In,
+            Way::Both => Direction::Both,
+        }
+    }
 }
 
 impl From<Where> for Among {
@@ -160,7 +187,8 @@ fn score(
     pairs: Vec<(u64, PairQuery)>,
     common: &Common,
 ) -> anyhow::Result<()> {
-    let (lines, pairs): (Vec<u64>, Vec<PairQuery>) = pairs.into_iter().unzip();
+    let (lines, mut pairs): (Vec<u64>, Vec<PairQuery>) = pairs.into_iter().unzip();
+    pairs.iter_mut().for_each(|pair| pair.relation = args.relation.clone());
     // All names are looked up before anything is written.
     model.resolve_pairs(asked, &pairs).map_err(|error| args.at_line(error, &lines))?;
     model.checked_base_rate(args.base_rate)?;
@@ -180,6 +208,8 @@ impl Predict {
         Ok(Query {
             count: self.top,
             among: self.among.into(),
+            relation: self.relation.clone(),
+            direction: self.direction.map(Direction::from),
             exclude: self.exclude.as_deref().map(load_names).transpose()?.unwrap_or_default(),
             node_type: self.node_type.clone(),
             filters: self.filters.clone(),
@@ -192,7 +222,15 @@ impl Predict {
     fn shape(&self, model: &Model) -> Shape {
         let ranked = self.pairs.is_none();
         let mixed = !ranked || self.among != Where::Known;
-        Shape { ranked, mixed, probable: model.gives_probabilities(), explained: self.explain }
+        let relations = model.roles().relations();
+        Shape {
+            ranked,
+            mixed,
+            relation: relations.iter().any(|relation| !relation.name.is_empty()),
+            direction: relations.iter().any(|relation| relation.directed),
+            probable: model.gives_probabilities(),
+            explained: self.explain,
+        }
     }
 
     /// An unknown name of a pair, with its line in the table.

@@ -24,6 +24,17 @@ pub struct Columns {
     /// Those of the edge table, where their names do not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edges: Option<EdgeColumns>,
+    /// What is said about relations, by their names; the only one may be without a name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub relations: BTreeMap<String, RelationOptions>,
+}
+
+/// What is said about a relation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RelationOptions {
+    /// Whether its links have a direction.
+    pub directed: bool,
 }
 
 /// Which columns of an edge table are which.
@@ -36,6 +47,8 @@ pub struct EdgeColumns {
     pub target: String,
     /// Weights; links without one where it is not said.
     pub weight: Option<String>,
+    /// What links mean; all the same where it is not said.
+    pub relation: Option<String>,
 }
 
 /// How the cells of a column are read, and what is made of them.

@@ -22,7 +22,7 @@ mod words;
 
 pub use cell::{Cell, Cells};
 pub(crate) use encode::{Encoded, Encoder};
-pub use kind::{ColumnKind, Columns, EdgeColumns, Scale, StopWords, WordWeights};
+pub use kind::{ColumnKind, Columns, EdgeColumns, RelationOptions, Scale, StopWords, WordWeights};
 pub use mismatches::Mismatches;
 pub use preparation::Preparation;
 pub(crate) use preparation::Stored as StoredPreparation;

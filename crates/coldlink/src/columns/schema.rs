@@ -224,6 +224,7 @@ impl Schema {
             id: Some(self.id.clone()),
             columns: columns.map(|column| (column.name.clone(), column.kind)).collect(),
             edges: None,
+            relations: Default::default(),
         }
     }
 

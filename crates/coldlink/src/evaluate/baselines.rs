@@ -61,7 +61,7 @@ impl<'a> Cosine<'a> {
     /// Nothing is fitted, so every row may be read.
     pub fn new(view: &TrainView<'a>) -> Self {
         let attributes = view.attributes();
-        Cosine(WeightedCosine::new(attributes, vec![1.0; attributes.sparse_width()]))
+        Cosine(WeightedCosine::new(attributes, vec![1.0; view.shared_width()]))
     }
 }
 
@@ -112,7 +112,9 @@ struct WeightedCosine<'a> {
 }
 
 impl<'a> WeightedCosine<'a> {
-    fn new(attributes: &'a Attributes, weights: Vec<f64>) -> Self {
+    fn new(attributes: &'a Attributes, mut weights: Vec<f64>) -> Self {
+        // What an attribute says in one role does not count.
+        weights.resize(attributes.sparse_width(), 0.0);
         let norm = |node| {
             let (columns, values) = attributes.row(node);
             let square = |(&column, &value): (&u32, &f32)| weights[column as usize] * f64::from(value).powi(2);

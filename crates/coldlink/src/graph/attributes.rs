@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{NodeId, NodeTypes};
+use super::{NodeId, NodeTypes, Roles};
 use crate::storage::Buffer;
 
 /// One row of attributes per node: a sparse part (CSR, finite `f32` values, sorted columns), and a dense part for vectors.
@@ -156,6 +156,44 @@ impl Attributes {
             dense: dense.into(),
             types: self.types.as_ref().map(|types| Arc::new(types.select(nodes))),
             ..self.clone()
+        }
+    }
+
+    /// The same for role nodes, or as they are where there is one role. Every attribute stands twice in a row, once for all roles
+    /// and once for the row's own: what it says in any role is learned together, what it says in one is learned beside it.
+    pub fn in_roles(&self, roles: &Roles) -> Attributes {
+        if roles.is_plain() {
+            return self.clone();
+        }
+        let count = roles.count();
+        let mut offsets = Vec::with_capacity(self.rows() * count + 1);
+        offsets.push(0);
+        let (mut columns, mut values) = (Vec::new(), Vec::new());
+        let mut dense = Vec::with_capacity(self.dense.len() * count * (1 + count));
+        for (node, role) in (0..self.rows() as NodeId).flat_map(|node| (0..count).map(move |role| (node, role))) {
+            let (own_columns, own_values) = self.row(node);
+            let shift = (self.sparse_width * (1 + role)) as u32;
+            columns.extend_from_slice(own_columns);
+            columns.extend(own_columns.iter().map(|column| shift + column));
+            values.extend_from_slice(own_values);
+            values.extend_from_slice(own_values);
+            offsets.push(columns.len() as u64);
+            let start = dense.len();
+            dense.resize(start + self.dense_width * (1 + count), 0.0);
+            for place in [0, 1 + role] {
+                dense[start + place * self.dense_width..][..self.dense_width].copy_from_slice(self.dense_row(node));
+            }
+        }
+        Attributes {
+            sparse_width: self.sparse_width * (1 + count),
+            offsets: offsets.into(),
+            columns: columns.into(),
+            values: values.into(),
+            dense_width: self.dense_width * (1 + count),
+            dense: dense.into(),
+            names: AttributeNames::default(),
+            blocks: Arc::from([]),
+            types: Some(Arc::new(NodeTypes::in_roles(self.types.as_deref(), self.rows(), roles))),
         }
     }
 

@@ -4,6 +4,7 @@ mod attributes;
 mod csr;
 mod name_order;
 mod names;
+mod roles;
 mod stored;
 mod types;
 
@@ -11,6 +12,7 @@ pub use attributes::{AttributeNames, Attributes, Block, Fitting};
 pub use csr::{Cleaned, Graph, GraphBuilder};
 pub use name_order::NameOrder;
 pub use names::{NameIndex, Names, Texts};
+pub use roles::{PLAIN, Relation, RoleGraph, Roles};
 pub use types::NodeTypes;
 pub(crate) use types::{by_type, type_of};
 

@@ -1,6 +1,6 @@
 //! The type of each node, where there are several: users and items, authors and papers.
 
-use super::NodeId;
+use super::{NodeId, Roles};
 
 /// The node types, and which each node is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,16 @@ impl NodeTypes {
     pub fn new(names: Vec<String>, of: Vec<u8>) -> Option<Self> {
         let known = names.len() <= NodeTypes::MOST && of.iter().all(|&number| usize::from(number) <= names.len());
         known.then_some(NodeTypes { names, of })
+    }
+
+    /// The types of role nodes: a type of its own for each role and node type. Where these are more than a byte can number, roles
+    /// alone count.
+    pub(crate) fn in_roles(types: Option<&NodeTypes>, nodes: usize, roles: &Roles) -> Self {
+        let types = types.filter(|types| roles.count() * types.count() <= NodeTypes::MOST + 1);
+        let (count, of_role) = (roles.count(), types.map_or(1, NodeTypes::count));
+        let of = |(node, role): (usize, usize)| (role * of_role + type_of(types, node as NodeId)) as u8;
+        let of = (0..nodes).flat_map(|node| (0..count).map(move |role| (node, role))).map(of).collect();
+        NodeTypes { names: (1..count * of_role).map(|number| format!("{number:03}")).collect(), of }
     }
 
     /// How many types there are, the unknown one included.

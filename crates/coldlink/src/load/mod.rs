@@ -3,6 +3,7 @@
 //! [`load`] recognises the format. `formats/` has those that hold a whole graph in one file or folder, `tables/` a graph as a
 //! table of nodes and one of links, whatever the files of the tables are.
 
+mod direction;
 mod error;
 mod files;
 mod formats;
@@ -12,6 +13,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
+pub use direction::{BuiltLinks, GivenLinks};
 pub use error::{ArrayProblem, LineProblem, LoadError, PpiProblem, TableProblem};
 pub use files::files_of;
 pub use formats::{NpzFile, is_npz, load_new_npz, open_packed, write_npy_f32, write_packed};
@@ -29,12 +31,14 @@ use error::read_error;
 /// What is done with input that is not quite a plain graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Refuse links with directions or weights, and cells that cannot be read, instead of dropping these.
+    /// Refuse links with weights, and cells that cannot be read, instead of dropping these.
     pub strict_input: bool,
     /// What the columns of a node table are, as far as that is not to be found out.
     pub columns: Columns,
     /// What is done with links of nodes that have no row.
     pub unknown_nodes: UnknownNodes,
+    /// Whether links have a direction; found out unless given.
+    pub directed: Option<bool>,
 }
 
 /// What is done with links of nodes that have no row in the node table.
@@ -56,14 +60,16 @@ impl LoadOptions {
         if links == 0 {
             return Err(LoadError::NoLinks { path: path() });
         }
-        if self.strict_input && notes.directed {
-            let one_way = links.saturating_sub(notes.cleaned.reciprocal);
-            return Err(LoadError::Directed { path: path(), one_way, links });
-        }
         if self.strict_input && notes.weighted {
             return Err(LoadError::Weighted { path: path() });
         }
         Ok(())
+    }
+
+    /// What users say about the direction of a relation.
+    fn is_directed(&self, relation: &str) -> Option<bool> {
+        let said = self.columns.relations.get(relation).map(|options| options.directed);
+        said.or(self.directed)
     }
 }
 

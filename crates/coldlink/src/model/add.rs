@@ -69,13 +69,13 @@ impl Model {
             return Err(AddError::Width { expected, found });
         }
         let nodes = self.summary.nodes + new.names.len();
-        if nodes > NodeId::MAX as usize {
+        if nodes.saturating_mul(self.roles.count()) > NodeId::MAX as usize {
             return Err(AddError::TooMany { nodes });
         }
         let names = followed_by(&self.names, &new.names)?;
         let newcomers = self.encode(&new.attributes);
         let memory = self.memory.as_ref().map(|memory| Memory {
-            graph: memory.graph.with_unlinked(new.names.len()),
+            graph: memory.graph.with_unlinked(new.names.len() * self.roles.count()),
             words: memory.words.followed_by(&memory.words.of_new(&self.prepared(&new.attributes))),
             weights: memory.weights.clone(),
         });
@@ -85,6 +85,7 @@ impl Model {
             names,
             schema: self.schema.clone(),
             preparation: self.preparation.clone(),
+            roles: self.roles.clone(),
             types: self.types.as_ref().map(|kinds| kinds.followed_by(newcomers.types.as_deref(), new.names.len())),
             embeddings: self.embeddings.followed_by(&newcomers.embeddings),
             memory,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, Model, QueryError, Resolved};
+use super::{Asked, Direction, Model, QueryError, Resolved};
 use crate::dataset::{End, PairQuery};
 use crate::graph::NodeId;
 use crate::index::Hit;
@@ -15,13 +15,19 @@ use crate::index::Hit;
 pub struct Link {
     /// The node that was asked about.
     pub source: String,
-    /// Its place among the links of its source, from 1; pairs have none.
+    /// Its place among the links of its source, of one relation and direction, from 1; pairs have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<usize>,
     /// The other node.
     pub target: String,
     /// Whether the target is a known node, or else another new one.
     pub known: bool,
+    /// What the link means, where links mean several things.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relation: Option<String>,
+    /// Which way it runs, seen from the source, where links have a direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
     /// The log-odds of the link; of models without probabilities, a number that is larger for likelier links.
     pub score: f32,
     /// Its probability, where the model has one.
@@ -71,9 +77,15 @@ pub struct SimilarNode {
 }
 
 impl Model {
-    /// The most likely links of some of the new nodes, as numbers: best first, new nodes numbered after known ones.
+    /// The most likely links of some of the new nodes, as numbers of role nodes, the new ones after the known ones: relation by
+    /// relation, best first.
     pub fn hits(&self, asked: &Asked, query: &Resolved, rows: Range<usize>) -> Vec<Vec<Hit>> {
-        self.best_links(asked.encoded(), rows, query.plan())
+        let mut all: Vec<Vec<Hit>> = rows.clone().map(|_| Vec::new()).collect();
+        for plan in query.plans() {
+            let found = self.best_links(asked.encoded(), rows.clone(), plan);
+            all.iter_mut().zip(found).for_each(|(all, found)| all.extend(found));
+        }
+        all
     }
 
     /// The most likely links of some of the new nodes, best first, with names.
@@ -87,11 +99,15 @@ impl Model {
         let source = asked.new_nodes().names.get(row as NodeId);
         let ends: Vec<End> = hits.iter().map(|hit| self.end(hit.node)).collect();
         let mut explanations = query.explain.map(|most| self.explain_links(asked, row, &ends, most).into_iter());
+        let role = |hit: &Hit| self.roles.role(hit.node);
+        let first_of_role = |hit: &Hit| hits.iter().position(|other| role(other) == role(hit)).unwrap_or(0);
         let named = |((place, hit), end): ((usize, &Hit), &End)| Link {
             source: source.clone().into_owned(),
-            rank: Some(place + 1),
+            rank: Some(place - first_of_role(hit) + 1),
             target: self.name_of(asked, *end),
             known: matches!(end, End::Known(_)),
+            relation: self.meaning(self.role_of(*end)).0,
+            direction: self.meaning(self.role_of(*end)).1,
             score: hit.score,
             probability: self.probability(hit.score, query.base_rate),
             explanation: explanations.as_mut().and_then(Iterator::next),
@@ -114,6 +130,8 @@ impl Model {
             rank: None,
             target: self.name_of(asked, target),
             known: matches!(target, End::Known(_)),
+            relation: self.meaning(self.role_of(target)).0,
+            direction: self.meaning(self.role_of(target)).1,
             score,
             probability: self.probability(score, base_rate),
             explanation: None,
@@ -123,7 +141,10 @@ impl Model {
 
     /// Explanations of links of one new node, which name at most so many attributes each. What they share is done once.
     pub fn explain_links(&self, asked: &Asked, row: usize, targets: &[End], most: usize) -> Vec<Explanation> {
-        let parts = self.score_parts(&asked.new_nodes().attributes, asked.encoded(), row as NodeId, targets);
+        let parts = targets.chunk_by(|one, other| self.role_of(*one) == self.role_of(*other)).flat_map(|targets| {
+            let own = self.roles.at(row as NodeId, self.roles.opposite(self.role_of(targets[0])));
+            self.score_parts(&asked.new_nodes().attributes, asked.encoded(), own, targets)
+        });
         let explanation = |parts: super::ScoreParts| {
             let (first, others) = parts.attributes.split_at(parts.attributes.len().min(most));
             Explanation {
@@ -138,23 +159,38 @@ impl Model {
                 most_similar: parts
                     .most_similar
                     .iter()
-                    .map(|&(node, cosine)| SimilarNode { name: self.names.get(node).into_owned(), cosine })
+                    .map(|&(node, cosine)| SimilarNode { name: self.name(node), cosine })
                     .collect(),
             }
         };
-        parts.into_iter().map(explanation).collect()
+        parts.map(explanation).collect()
+    }
+
+    fn role_of(&self, end: End) -> usize {
+        match end {
+            End::Known(node) | End::New(node) => self.roles.role(node),
+        }
+    }
+
+    /// What a link to a node in this role means, where it has a name, and which way it runs, where it has a direction.
+    pub fn meaning(&self, target_role: usize) -> (Option<String>, Option<Direction>) {
+        let (relation, is_target) = self.roles.relation_of(target_role);
+        let Some(relation) = self.roles.relations().get(relation) else { return (None, None) };
+        let direction = if is_target { Direction::Out } else { Direction::In };
+        let name = Some(relation.name.clone()).filter(|name| !name.is_empty());
+        (name, relation.directed.then_some(direction))
     }
 
     /// The end that a number stands for, where new nodes are numbered after known ones.
     pub fn end(&self, node: NodeId) -> End {
-        let known = self.summary.nodes as NodeId;
+        let known = self.role_nodes() as NodeId;
         if node < known { End::Known(node) } else { End::New(node - known) }
     }
 
     fn name_of(&self, asked: &Asked, end: End) -> String {
         match end {
-            End::Known(node) => self.names.get(node).into_owned(),
-            End::New(node) => asked.new_nodes().names.get(node).into_owned(),
+            End::Known(node) => self.name(node),
+            End::New(node) => asked.new_nodes().names.get(self.roles.node(node)).into_owned(),
         }
     }
 }

@@ -11,12 +11,12 @@ use crate::split::PairClass;
 
 impl Model {
     /// For each node a vector whose inner product with a new node's query vector is the dense part of their score: all but the
-    /// tf-idf cosine and what walks add. Where the score is by λ, it is the whole.
+    /// tf-idf cosine and what walks add. Where the score is by λ, it is the whole. Links run to the node, in the first relation.
     ///
     /// The vector is w_a z_a + w_c z_s, followed by what is added to any pair with the node, that for its number of links included.
     pub fn search_vectors(&self) -> Matrix<f32> {
         let (vectors, biases) = (self.dense_vectors(), self.dense_biases());
-        with_column(&vectors, |row| biases[row])
+        self.in_role(with_column(&vectors, |row| biases[row]), self.roles.ends(0).1)
     }
 
     /// What [`Model::search_vectors`] are multiplied with, from [`Model::embed`]: z_a followed by 1.
@@ -40,7 +40,7 @@ impl Model {
     pub(super) fn dense_biases(&self) -> Vec<f32> {
         let Some(memory) = &self.memory else { return vec![0.0; self.embeddings.nodes()] };
         let bias = |node: usize| {
-            let weights = memory.weights.of(self.class_with_new(node));
+            let weights = memory.weights.of(self.class_with_new(node), self.role_with(node));
             let of = |term: Term| weights.terms[term as usize];
             let popularity = f64::from((memory.graph.degree(node as NodeId) as f32).ln_1p());
             let unreached = (of(Term::Near) + of(Term::Far)) * f64::from(SMALL_CHANCE.ln());
@@ -52,11 +52,16 @@ impl Model {
     fn dense_weights(&self, node: usize) -> [f32; 2] {
         match &self.memory {
             Some(memory) => {
-                let terms = &memory.weights.of(self.class_with_new(node)).terms;
+                let terms = &memory.weights.of(self.class_with_new(node), self.role_with(node)).terms;
                 [Term::Attributes, Term::Cross].map(|term| terms[term as usize] as f32)
             }
             None => [self.lambda()[1], self.lambda()[2]],
         }
+    }
+
+    /// The role of a new node that may be linked with a role node.
+    fn role_with(&self, node: usize) -> usize {
+        self.roles.opposite(self.roles.role(node as NodeId))
     }
 
     fn class_with_new(&self, node: usize) -> PairClass {

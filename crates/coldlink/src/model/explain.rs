@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::similar::largest;
 use super::{EncodedNodes, Model};
+use crate::columns::{Preparation, Schema};
 use crate::config::{Similarity, Term};
 use crate::dataset::End;
 use crate::graph::{Attributes, NodeId};
@@ -48,12 +49,13 @@ impl Model {
         node: NodeId,
         others: &[End],
     ) -> Vec<ScoreParts> {
-        let features = Features::new(&self.prepared(&attributes.select(&[node])), self.config.scaling);
-        let entries = features.row(0);
+        let own = attributes.select(&[self.roles.node(node)]);
+        let features = Features::new(&self.prepared(&own), self.config.scaling);
+        let entries = features.row(self.roles.role(node) as NodeId);
         let (most_similar, terms) = self.walked_terms(new, node, others);
         let mut terms = terms.map(Vec::into_iter);
         let parts = |&other: &End| {
-            let mut amounts = self.encoder_amounts(&entries, new, other);
+            let mut amounts = self.encoder_amounts(&entries, new, (node, other));
             let (mut similar_nodes, mut popularity) = (0.0, 0.0);
             let score = if let Some((terms, weights)) = terms.as_mut().and_then(Iterator::next) {
                 let weight = |term: Term| weights.terms[term as usize];
@@ -78,8 +80,13 @@ impl Model {
     }
 
     /// What each attribute adds to w_a z_a·z_a + w_c z_a·z_s.
-    fn encoder_amounts(&self, entries: &[(u32, f32)], new: &EncodedNodes, other: End) -> HashMap<u32, f64> {
-        let towards = self.direction(new, other);
+    fn encoder_amounts(
+        &self,
+        entries: &[(u32, f32)],
+        new: &EncodedNodes,
+        (node, other): (NodeId, End),
+    ) -> HashMap<u32, f64> {
+        let towards = self.direction(new, node, other);
         let (slope, length) = self.mean_slope(entries, &towards);
         let weights = &self.encoder.layers[0].weights;
         let amount = |&(column, value): &(u32, f32)| {
@@ -87,7 +94,28 @@ impl Model {
             let product: f64 = row.map(|(&weight, slope)| f64::from(weight) * slope).sum();
             (column, f64::from(value) * product / length)
         };
-        if length > 0.0 { entries.iter().map(amount).collect() } else { HashMap::new() }
+        let mut amounts = HashMap::new();
+        if length > 0.0 {
+            // What an attribute says in all roles and what it says in this one go by one name.
+            for (column, added) in entries.iter().map(amount) {
+                *amounts.entry(self.named_column(column)).or_default() += added;
+            }
+        }
+        amounts
+    }
+
+    /// The attribute that a column of the encoder stands for.
+    fn named_column(&self, column: u32) -> u32 {
+        if self.roles.is_plain() {
+            return column;
+        }
+        let of_schema = || self.schema.as_ref().map_or(0, Schema::dense_width);
+        let dense = self.preparation.as_ref().map_or_else(of_schema, Preparation::dense_width) as u32;
+        let (sparse, copies) = (self.summary.attributes as u32 - dense, 1 + self.roles.count() as u32);
+        match column.checked_sub(sparse * copies) {
+            Some(place) => sparse + place % dense.max(1),
+            None => column % sparse.max(1),
+        }
     }
 
     /// The mean slope of h·`towards` by the first layer's sums, h being the embedding before it gets length 1, and h's length
@@ -146,11 +174,11 @@ impl Model {
     }
 
     /// What the new node's z_a is multiplied with in the score, all weights included.
-    fn direction(&self, new: &EncodedNodes, other: End) -> Vec<f64> {
+    fn direction(&self, new: &EncodedNodes, node: NodeId, other: End) -> Vec<f64> {
         let (embeddings, row) = self.side(new, other);
         let (of_attributes, of_cross) = match &self.memory {
             Some(memory) => {
-                let terms = memory.weights.of(self.class_with(other)).terms;
+                let terms = memory.weights.of(self.class_with(other), self.looking_role(node, other)).terms;
                 (terms[Term::Attributes as usize], terms[Term::Cross as usize])
             }
             None => (self.config.lambda[1], self.config.lambda[2]),
@@ -179,7 +207,7 @@ impl Model {
         let own = self.number(End::New(node));
         let (Some(scorer), Some(memory)) = (self.link_scorer(new), &self.memory) else {
             let embedding = new.embeddings.attributes.row(node as usize);
-            return (self.most_similar(embedding, NAMED, None), None);
+            return (self.most_similar(embedding, NAMED, own, None), None);
         };
         let evidence = &scorer.evidence;
         let starts = evidence.starts(own, None);
@@ -191,7 +219,8 @@ impl Model {
         let targets: Vec<NodeId> = others.iter().map(|&other| self.number(other)).collect();
         let mut terms = vec![Terms::default(); targets.len()];
         evidence.terms_of(&source, &targets, &mut terms);
-        let weights = others.iter().map(|&other| memory.weights.of(self.class_with(other)));
+        let weights =
+            others.iter().map(|&other| memory.weights.of(self.class_with(other), self.looking_role(node, other)));
         (largest(starts.into_iter(), NAMED), Some(terms.into_iter().zip(weights).collect()))
     }
 }

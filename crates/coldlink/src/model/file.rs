@@ -8,7 +8,7 @@ use super::cached::Cached;
 use super::{LinkedTypes, Memory, Model, Parts, Summary};
 use crate::columns::{Preparation, Schema, StoredPreparation};
 use crate::config::Config;
-use crate::graph::NodeTypes;
+use crate::graph::{NodeId, NodeTypes, RoleGraph, Roles};
 use crate::kernel::Matrix;
 use crate::network::{AttributeEncoder, Layer};
 use crate::score::{Embeddings, ScoreWeights, TfIdfRows};
@@ -25,9 +25,28 @@ struct About {
     schema: Option<Schema>,
     weights: Option<ScoreWeights>,
     types: Option<TypeNames>,
+    #[serde(default, skip_serializing_if = "has_no_relations")]
+    roles: Roles,
+}
+
+/// Models of plain graphs are written as ever.
+fn has_no_relations(roles: &Roles) -> bool {
+    roles.relations().is_empty()
 }
 
 impl About {
+    /// How many role nodes there are.
+    fn role_nodes(&self) -> Option<usize> {
+        let roles = Some(self.roles.count()).filter(|&count| count <= Roles::MOST)?;
+        self.summary.nodes.checked_mul(roles).filter(|&nodes| nodes <= NodeId::MAX as usize)
+    }
+
+    /// How many numbers the encoder takes: one per attribute, and one more per attribute and role where there are several.
+    fn inputs(&self) -> usize {
+        let copies = if self.roles.is_plain() { 1 } else { 1 + self.roles.count() };
+        self.summary.attributes.saturating_mul(copies)
+    }
+
     /// How many attributes the encoder sees that are not in the dense part.
     fn words(&self, preparation: Option<&Preparation>) -> usize {
         let dense = match (preparation, &self.schema) {
@@ -58,6 +77,7 @@ impl Model {
             summary: self.summary.clone(),
             config: self.config.clone(),
             schema: self.schema.clone(),
+            roles: self.roles.clone(),
             weights: self.memory.as_ref().map(|memory| memory.weights.clone()),
             types: self
                 .types
@@ -105,12 +125,13 @@ impl Model {
             return Err(archive.inconsistent("its schema is invalid"));
         }
         let (nodes, width) = (about.summary.nodes, about.config.width);
+        let role_nodes = about.role_nodes().ok_or_else(|| archive.inconsistent("it has too many roles"))?;
         let embeddings = Embeddings {
-            attributes: archive.matrix("embeddings.attributes", nodes, width)?,
-            structure: archive.matrix("embeddings.structure", nodes, width)?,
+            attributes: archive.matrix("embeddings.attributes", role_nodes, width)?,
+            structure: archive.matrix("embeddings.structure", role_nodes, width)?,
             warm: archive.list::<u8>("warm")?.iter().map(|warm| *warm != 0).collect(),
         };
-        if embeddings.warm.len() != nodes {
+        if embeddings.warm.len() != role_nodes {
             let marks = embeddings.warm.len();
             return Err(archive.inconsistent(format!("{nodes} nodes, but {marks} marks of warm ones")));
         }
@@ -120,8 +141,8 @@ impl Model {
         let words = about.words(preparation.as_ref());
         let memory = about.weights.clone().map(|weights| read_memory(&archive, &about, words, weights)).transpose()?;
         let types = about.types.clone().map(|named| read_types(&archive, nodes, named)).transpose()?;
-        let About { config, summary, schema, .. } = about;
-        let parts = Parts { config, summary, names, schema, preparation, types, embeddings, memory, encoder };
+        let About { config, summary, schema, roles, .. } = about;
+        let parts = Parts { config, summary, names, schema, preparation, roles, types, embeddings, memory, encoder };
         Ok(Model { cached: Cached::of_file(archive.checksum), ..parts.into() })
     }
 }
@@ -174,7 +195,13 @@ fn read_memory(
     let sizes = (graph.nodes(), idf.len());
     let words = TfIdfRows::from_parts(idf, archive.list("words.offsets")?, archive.records("words.entries")?);
     let words = words.map_err(|problem| archive.inconsistent(problem))?;
-    if sizes != (about.summary.nodes, attributes) || words.rows() != about.summary.nodes {
+    let role_nodes = graph.nodes();
+    let graph = match about.roles.is_plain() {
+        true => Ok(graph),
+        false => RoleGraph::from_parts(about.roles.clone(), graph, about.summary.nodes).map(|links| links.graph),
+    };
+    let graph = graph.map_err(|problem| archive.inconsistent(problem))?;
+    if Some(sizes.0) != about.role_nodes() || sizes.1 != attributes || words.rows() != role_nodes {
         return Err(archive.inconsistent("its links or tf-idf rows do not match its nodes"));
     }
     if !weights.are_sound() {
@@ -184,7 +211,7 @@ fn read_memory(
 }
 
 fn read_encoder(archive: &Container, about: &About) -> Result<AttributeEncoder<Matrix<f32>>, FileError> {
-    let (attributes, config) = (about.summary.attributes, &about.config);
+    let (attributes, config) = (about.inputs(), &about.config);
     let widths = config.hidden.iter().copied().chain([config.width]);
     let mut inputs = attributes;
     let layer = |(index, outputs): (usize, usize)| {

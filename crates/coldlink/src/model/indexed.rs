@@ -59,7 +59,7 @@ impl IndexProblem {
 impl Model {
     /// Whether links should be found through an index.
     pub fn is_worth_an_index(&self) -> bool {
-        self.summary.nodes >= WORTH_AN_INDEX
+        self.roles.is_plain() && self.summary.nodes >= WORTH_AN_INDEX
     }
 
     /// Whether an index should be made when the model is saved there: it is worth one, or it takes the place of a model with one.
@@ -186,7 +186,7 @@ impl Model {
             Some(memory) => {
                 hash.update(bytemuck::cast_slice(&memory.graph.offsets()[..=nodes]));
                 for kind in [PairClass::ColdWarm, PairClass::ColdCold] {
-                    let weights = memory.weights.of(kind);
+                    let weights = memory.weights.of(kind, 0);
                     hash.update(bytemuck::bytes_of(&weights.terms));
                     hash.update(bytemuck::bytes_of(&weights.intercept));
                 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{EncodedNodes, Model};
 use crate::dataset::End;
-use crate::graph::NodeId;
+use crate::graph::{NodeId, Roles};
 use crate::index::{ExactIndex, Hit, best};
 use crate::kernel::Matrix;
 use crate::score::{EmbeddingScorer, LinkScorer, Scorer};
@@ -35,6 +35,8 @@ pub struct Plan<'a> {
     pub among: Among,
     /// Nodes that are passed over, in rising order; new ones are numbered after those of the graph.
     pub excluded: &'a [NodeId],
+    /// The role of the new nodes.
+    pub role: usize,
     /// The node type that is wanted; without it, types that are linked with the new node's. Without effect where all nodes are of
     /// one type.
     pub node_type: Option<usize>,
@@ -45,17 +47,17 @@ pub struct Plan<'a> {
 impl Plan<'_> {
     /// The best nodes of the graph, as scored.
     pub fn best(count: usize) -> Self {
-        Plan { count, among: Among::Known, excluded: &[], node_type: None, popularity: 1.0 }
+        Plan { count, among: Among::Known, excluded: &[], role: 0, node_type: None, popularity: 1.0 }
     }
 
-    /// The nodes that are looked through, where there are so many.
-    fn candidates(&self, warm: usize, new: usize) -> Vec<NodeId> {
+    /// The nodes that are looked through, where there are so many known and new ones in all roles.
+    fn candidates(&self, known: usize, new: usize, roles: &Roles) -> Vec<NodeId> {
         let range = match self.among {
-            Among::Known => 0..warm,
-            Among::New => warm..warm + new,
-            Among::Both => 0..warm + new,
+            Among::Known => 0..known,
+            Among::New => known..known + new,
+            Among::Both => 0..known + new,
         };
-        let all = range.map(|node| node as NodeId);
+        let all = range.skip(roles.opposite(self.role)).step_by(roles.count()).map(|node| node as NodeId);
         all.filter(|node| self.excluded.binary_search(node).is_err()).collect()
     }
 }
@@ -89,19 +91,19 @@ impl Model {
         rows: Range<usize>,
         plan: Plan<'_>,
     ) -> Vec<Vec<Hit>> {
-        let candidates = plan.candidates(self.summary.nodes, new.embeddings.nodes());
+        let candidates = plan.candidates(self.role_nodes(), new.embeddings.nodes(), &self.roles);
         if let Some(scorer) = scorer {
             let penalty = |node: NodeId| scorer.evidence.popularity(node) * (1.0 - plan.popularity);
             let wanted = |row: usize, node: NodeId| self.is_candidate(new, row, plan, node);
-            return self.best_of(scorer, rows, &candidates, plan.count, penalty, wanted);
+            return self.best_of(scorer, (rows, plan.role), &candidates, plan.count, penalty, wanted);
         }
-        if plan.among == Among::Known && plan.excluded.is_empty() && self.types.is_none() {
+        if plan.among == Among::Known && plan.excluded.is_empty() && self.types.is_none() && self.roles.is_plain() {
             return self.best_by_dense(new, rows, plan.count);
         }
         let all = self.embeddings.followed_by(&new.embeddings);
         let scorer = EmbeddingScorer { embeddings: &all, lambda: self.lambda() };
         let wanted = |row: usize, node: NodeId| self.is_candidate(new, row, plan, node);
-        self.best_of(&scorer, rows, &candidates, plan.count, |_| 0.0, wanted)
+        self.best_of(&scorer, (rows, plan.role), &candidates, plan.count, |_| 0.0, wanted)
     }
 
     /// The best nodes of the graph by the dense part of the score alone.
@@ -116,17 +118,18 @@ impl Model {
     fn best_of(
         &self,
         scorer: &impl Scorer,
-        rows: Range<usize>,
+        (rows, role): (Range<usize>, usize),
         candidates: &[NodeId],
         count: usize,
         penalty: impl Fn(NodeId) -> f32 + Sync,
         wanted: impl Fn(usize, NodeId) -> bool + Sync,
     ) -> Vec<Vec<Hit>> {
         let find = |scores: &mut Vec<f32>, row: usize| {
-            let own = (self.summary.nodes + row) as NodeId;
+            let own = self.number(End::New(self.roles.at(row as NodeId, role)));
             scorer.scores_against(own, candidates, scores);
-            let places =
-                (0..candidates.len()).filter(|&place| candidates[place] != own && wanted(row, candidates[place]));
+            let places = (0..candidates.len()).filter(|&place| {
+                self.roles.node(candidates[place]) != self.roles.node(own) && wanted(row, candidates[place])
+            });
             let ranked = places.map(|place| (place as NodeId, scores[place] - penalty(candidates[place])));
             let hit = |hit: Hit| Hit { node: candidates[hit.node as usize], score: scores[hit.node as usize] };
             best(ranked, count).into_iter().map(hit).collect()

@@ -26,7 +26,9 @@ pub use explain::ScoreParts;
 pub use indexed::IndexProblem;
 pub use links::{Among, Plan};
 pub use new_nodes::EncodedNodes;
-pub use query::{Asked, BASE_RATES, NAMED_ATTRIBUTES, POPULARITIES, Query, QueryError, Resolved, checked_popularity};
+pub use query::{
+    Asked, BASE_RATES, Direction, NAMED_ATTRIBUTES, POPULARITIES, Query, QueryError, Resolved, checked_popularity,
+};
 pub use summary::Summary;
 pub use types::{FilterError, LinkedTypes};
 
@@ -34,7 +36,7 @@ use cached::Cached;
 
 use crate::columns::{Preparation, Schema};
 use crate::config::Config;
-use crate::graph::{Graph, Names};
+use crate::graph::{Graph, Names, NodeId, Roles};
 use crate::index::LinkIndex;
 use crate::kernel::Matrix;
 use crate::network::AttributeEncoder;
@@ -53,9 +55,11 @@ pub struct Model {
     pub(crate) schema: Option<Schema>,
     /// What was fitted to these attributes.
     pub(crate) preparation: Option<Preparation>,
+    /// The roles of its nodes.
+    pub(crate) roles: Roles,
     /// Types of nodes, where there are several.
     pub(crate) types: Option<LinkedTypes>,
-    /// Both embeddings of the nodes it knows.
+    /// Both embeddings of the nodes it knows, in each role.
     pub(crate) embeddings: Embeddings,
     /// What else it knows of them, where its score is made of fitted terms.
     pub(crate) memory: Option<Memory>,
@@ -83,6 +87,7 @@ pub(crate) struct Parts {
     pub names: Names,
     pub schema: Option<Schema>,
     pub preparation: Option<Preparation>,
+    pub roles: Roles,
     pub types: Option<LinkedTypes>,
     pub embeddings: Embeddings,
     pub memory: Option<Memory>,
@@ -91,9 +96,9 @@ pub(crate) struct Parts {
 
 impl From<Parts> for Model {
     fn from(parts: Parts) -> Self {
-        let Parts { config, summary, names, schema, preparation, types, embeddings, memory, encoder } = parts;
+        let Parts { config, summary, names, schema, preparation, roles, types, embeddings, memory, encoder } = parts;
         let (index, cached) = (None, Cached::default());
-        Model { config, summary, names, schema, preparation, types, embeddings, memory, encoder, index, cached }
+        Model { config, summary, names, schema, preparation, roles, types, embeddings, memory, encoder, index, cached }
     }
 }
 
@@ -116,6 +121,16 @@ impl Model {
     /// How tables become attributes, where it was trained on tables.
     pub fn schema(&self) -> Option<&Schema> {
         self.schema.as_ref()
+    }
+
+    /// The roles of its nodes. Embeddings, links and tf-idf rows are those of role nodes.
+    pub fn roles(&self) -> &Roles {
+        &self.roles
+    }
+
+    /// How many role nodes it knows.
+    pub(crate) fn role_nodes(&self) -> usize {
+        self.summary.nodes * self.roles.count()
     }
 
     /// Both embeddings of the nodes it knows.
@@ -163,6 +178,35 @@ impl Model {
     /// they do not make links rarer.
     pub fn base_rate(&self) -> f64 {
         let nodes = self.summary.nodes.saturating_sub(self.summary.added) as f64;
-        2.0 * self.summary.links as f64 / (nodes * (nodes - 1.0)).max(1.0)
+        let pairs = (nodes * (nodes - 1.0)).max(1.0);
+        match &self.memory {
+            // A directed relation has a pair for either direction.
+            Some(memory) if !self.roles.is_plain() => {
+                2.0 * memory.graph.links() as f64 / (self.roles.count() as f64 * pairs)
+            }
+            _ => 2.0 * self.summary.links as f64 / pairs,
+        }
+    }
+
+    /// The known nodes that a known node is linked with, in any role and relation, in rising order.
+    pub fn neighbors(&self, node: NodeId) -> Vec<NodeId> {
+        let Some(memory) = &self.memory else { return Vec::new() };
+        let of = self.roles.all_of(&[node]);
+        let linked = of.iter().flat_map(|&role_node| memory.graph.neighbors(role_node));
+        let mut neighbors: Vec<NodeId> = linked.map(|&other| self.roles.node(other)).collect();
+        neighbors.sort_unstable();
+        neighbors.dedup();
+        neighbors
+    }
+
+    /// Whether a known node has a training link, in any role.
+    pub fn is_warm(&self, node: NodeId) -> bool {
+        self.roles.all_of(&[node]).into_iter().any(|role_node| self.embeddings.warm[role_node as usize])
+    }
+
+    /// How many links a known node has, in all roles; none where the model keeps no links.
+    pub fn degree(&self, node: NodeId) -> Option<usize> {
+        let memory = self.memory.as_ref()?;
+        Some(self.roles.all_of(&[node]).into_iter().map(|role_node| memory.graph.degree(role_node)).sum())
     }
 }

@@ -12,25 +12,54 @@ use crate::score::{Embeddings, TfIdfRows, embed_attributes};
 /// New nodes as a model sees them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EncodedNodes {
-    /// Their embeddings; none is warm.
+    /// Their embeddings, in each role; none is warm.
     pub embeddings: Embeddings,
     pub(super) words: Option<TfIdfRows>,
-    /// Their kinds, where the model's nodes have kinds.
+    /// Their types, where the model's nodes have types.
     pub types: Option<Arc<NodeTypes>>,
 }
 
 impl Model {
-    /// Attributes of new nodes as the encoder sees them.
+    /// Attributes of new nodes as the encoder sees them, in each role.
     pub(super) fn prepared<'a>(&self, attributes: &'a Attributes) -> Cow<'a, Attributes> {
-        match &self.preparation {
+        let prepared = match &self.preparation {
             Some(preparation) => Cow::Owned(preparation.apply(attributes)),
             None => Cow::Borrowed(attributes),
-        }
+        };
+        if self.roles.is_plain() { prepared } else { Cow::Owned(prepared.in_roles(&self.roles)) }
     }
 
-    /// z_a of new nodes, whose attributes stand in [`Model::loaded_width`] columns.
+    /// z_a of new nodes, whose attributes stand in [`Model::loaded_width`] columns: as sources of the first relation.
     pub fn embed(&self, attributes: &Attributes) -> Matrix<f32> {
-        self.embed_prepared(&self.prepared(attributes))
+        self.in_role(self.embed_prepared(&self.prepared(attributes)), self.roles.ends(0).0)
+    }
+
+    /// z_a of new nodes that were encoded, as sources of the first relation.
+    pub fn source_embeddings(&self, new: &EncodedNodes) -> Matrix<f32> {
+        self.in_role(new.embeddings.attributes.clone(), self.roles.ends(0).0)
+    }
+
+    /// Both embeddings of known nodes as targets of the first relation, which new nodes are compared with.
+    pub fn target_embeddings(&self) -> Cow<'_, Embeddings> {
+        if self.roles.is_plain() {
+            return Cow::Borrowed(&self.embeddings);
+        }
+        let role = self.roles.ends(0).1;
+        let Embeddings { attributes, structure, warm } = &self.embeddings;
+        Cow::Owned(Embeddings {
+            attributes: self.in_role(attributes.clone(), role),
+            structure: self.in_role(structure.clone(), role),
+            warm: warm.iter().copied().skip(role).step_by(self.roles.count()).collect(),
+        })
+    }
+
+    /// The rows of nodes in one role.
+    pub(super) fn in_role(&self, rows: Matrix<f32>, role: usize) -> Matrix<f32> {
+        if self.roles.is_plain() {
+            return rows;
+        }
+        let count = self.roles.count();
+        Matrix::from_fn(rows.rows() / count, rows.columns(), |row, column| rows.row(row * count + role)[column])
     }
 
     fn embed_prepared(&self, attributes: &Attributes) -> Matrix<f32> {
@@ -41,11 +70,11 @@ impl Model {
 
     /// New nodes in the form that scores are computed from.
     pub fn encode(&self, attributes: &Attributes) -> EncodedNodes {
+        let types = attributes.types().cloned();
         let attributes = &*self.prepared(attributes);
         let embedded = self.embed_prepared(attributes);
         let warm = vec![false; embedded.rows()];
         let words = self.memory.as_ref().map(|memory| memory.words.of_new(attributes));
-        let types = attributes.types().cloned();
         EncodedNodes {
             embeddings: Embeddings { structure: embedded.clone(), warm, attributes: embedded },
             words,

@@ -1,5 +1,7 @@
 //! What is asked of a model, by names and values.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Among, FilterError, Model, Plan};
 use crate::dataset::{End, NewNodes, PairQuery};
 use crate::graph::{NameIndex, NodeId};
@@ -29,6 +31,10 @@ pub struct Query {
     pub count: usize,
     /// Where to look for targets.
     pub among: Among,
+    /// Which relation; all of them unless given.
+    pub relation: Option<String>,
+    /// Which direction of directed relations; out of the new nodes unless given.
+    pub direction: Option<Direction>,
     /// Names of nodes that are no candidates.
     pub exclude: Vec<String>,
     /// The node type of targets; without it, types that are linked with the new node's.
@@ -48,12 +54,39 @@ impl Default for Query {
         Query {
             count: 10,
             among: Among::Known,
+            relation: None,
+            direction: None,
             exclude: Vec::new(),
             node_type: None,
             filters: Vec::new(),
             popularity: 1.0,
             base_rate: None,
             explain: None,
+        }
+    }
+}
+
+/// Which way links run, seen from the node that is asked about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Out of it: it is their source.
+    #[default]
+    Out,
+    /// Into it: it is their target.
+    In,
+    /// Either.
+    Both,
+}
+
+impl Direction {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Out => "out",
+            Direction::In => "in",
+            Direction::Both => "both",
         }
     }
 }
@@ -77,6 +110,17 @@ pub enum QueryError {
     /// No probability to state.
     #[error("this model gives no probabilities")]
     NoProbability,
+    /// No such relation.
+    #[error("there is no relation `{name}`")]
+    UnknownRelation {
+        /// As it was asked for.
+        name: String,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// A direction where there is none.
+    #[error("the links of this model have no direction")]
+    NoDirection,
     /// A new node whose numbers are beyond what can be embedded.
     #[error("the numbers of new node `{name}` are too large")]
     NotFinite {
@@ -117,6 +161,11 @@ impl QueryError {
             QueryError::NoProbability => {
                 Hint::new("the presets `auto` and `default` give probabilities, given enough links")
             }
+            QueryError::UnknownRelation { known, .. } if known.is_empty() => {
+                Hint::new("this model has one relation without a name; ask without one")
+            }
+            QueryError::UnknownRelation { known, .. } => Hint::text(format!("relations are `{}`", known.join("`, `"))),
+            QueryError::NoDirection => Hint::new("ask without a direction"),
             QueryError::NotFinite { .. } => Hint::new("give numbers in the range of the graph's"),
             QueryError::Width { .. } => Hint::new("make the new nodes' attributes the way the graph's were made"),
             QueryError::UnknownNode { .. } => {
@@ -140,6 +189,8 @@ pub struct Resolved {
     pub(super) count: usize,
     pub(super) among: Among,
     pub(super) excluded: Vec<NodeId>,
+    /// The roles of the new nodes that links are asked of.
+    pub(super) roles: Vec<usize>,
     pub(super) node_type: Option<usize>,
     pub(super) popularity: f32,
     pub(super) base_rate: f64,
@@ -185,9 +236,15 @@ impl Resolved {
         self.base_rate
     }
 
-    pub(super) fn plan(&self) -> Plan<'_> {
+    /// How many lists of links each new node gets: one per relation and direction.
+    pub fn lists(&self) -> usize {
+        self.roles.len()
+    }
+
+    /// What is looked for from each role of the new nodes.
+    pub(super) fn plans(&self) -> impl Iterator<Item = Plan<'_>> {
         let Resolved { count, among, node_type, popularity, .. } = *self;
-        Plan { count, among, excluded: &self.excluded, node_type, popularity }
+        self.roles.iter().map(move |&role| Plan { count, among, excluded: &self.excluded, role, node_type, popularity })
     }
 }
 
@@ -201,7 +258,9 @@ impl Model {
         let encoded = self.encode(&new.attributes);
         let rows = &encoded.embeddings.attributes;
         match (0..rows.rows()).find(|&row| rows.row(row).iter().any(|value| !value.is_finite())) {
-            Some(row) => Err(QueryError::NotFinite { name: new.names.get(row as NodeId).into_owned() }),
+            Some(row) => {
+                Err(QueryError::NotFinite { name: new.names.get(self.roles.node(row as NodeId)).into_owned() })
+            }
             None => Ok(Asked { new, encoded }),
         }
     }
@@ -221,12 +280,45 @@ impl Model {
             count: query.count,
             among: query.among,
             excluded,
+            roles: self.asked_roles(query.relation.as_deref(), query.direction)?,
             node_type: query.node_type.as_deref().map(|name| self.node_type(name)).transpose()?,
             popularity,
             base_rate: self.checked_base_rate(query.base_rate)?,
             explain: query.explain,
             notes: note.into_iter().collect(),
         })
+    }
+
+    /// The number of a relation; the first unless given.
+    fn relation(&self, name: &str) -> Result<usize, QueryError> {
+        let relations = self.roles.relations();
+        let found = relations.iter().position(|relation| relation.name == name);
+        found.ok_or_else(|| {
+            let names = relations.iter().map(|relation| relation.name.clone());
+            QueryError::UnknownRelation {
+                name: name.to_owned(),
+                known: names.filter(|name| !name.is_empty()).collect(),
+            }
+        })
+    }
+
+    /// The roles of new nodes that a relation and a direction are about.
+    fn asked_roles(&self, relation: Option<&str>, direction: Option<Direction>) -> Result<Vec<usize>, QueryError> {
+        let relations = match relation {
+            Some(name) => vec![self.relation(name)?],
+            None => (0..self.roles.relations().len().max(1)).collect(),
+        };
+        let ends: Vec<(usize, usize)> = relations.into_iter().map(|relation| self.roles.ends(relation)).collect();
+        if direction.is_some() && ends.iter().all(|(source, target)| source == target) {
+            return Err(QueryError::NoDirection);
+        }
+        let of = |(source, target): (usize, usize)| match direction.unwrap_or_default() {
+            _ if source == target => vec![source],
+            Direction::Out => vec![source],
+            Direction::In => vec![target],
+            Direction::Both => vec![source, target],
+        };
+        Ok(ends.into_iter().flat_map(of).collect())
     }
 
     /// The base rate that is asked for, or else the training graph's.
@@ -246,7 +338,7 @@ impl Model {
         for name in names {
             let found = [self.find(name), new.find(name).map(|node| first_new + node)];
             unknown += usize::from(found == [None, None]);
-            nodes.extend(found.into_iter().flatten());
+            nodes.extend(self.roles.all_of(&found.into_iter().flatten().collect::<Vec<_>>()));
         }
         (nodes, unknown)
     }
@@ -265,7 +357,14 @@ impl Model {
                 None => (known_end(&pair.target).or_else(|| new_end(&pair.target)), "node"),
             };
             let source = source.ok_or_else(|| missing("node", &pair.source))?;
-            Ok((source, target.ok_or_else(|| missing(what, &pair.target))?))
+            let target = target.ok_or_else(|| missing(what, &pair.target))?;
+            let relation = pair.relation.as_deref().map_or(Ok(0), |name| self.relation(name))?;
+            let (source_role, target_role) = self.roles.ends(relation);
+            let at = |end: End, role: usize| match end {
+                End::Known(node) => End::Known(self.roles.at(node, role)),
+                End::New(node) => End::New(self.roles.at(node, role)),
+            };
+            Ok((at(source, source_role), at(target, target_role)))
         };
         pairs.iter().enumerate().map(ends).collect()
     }

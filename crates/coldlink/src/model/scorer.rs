@@ -23,7 +23,8 @@ impl Model {
     ) -> Option<LinkScorer<'a>> {
         let (memory, words) = (self.memory.as_ref()?, new.words.as_ref()?);
         let known = Side { embeddings: &self.embeddings, words: &memory.words };
-        let evidence = Evidence::with_warm(&memory.graph, known, Cow::Borrowed(&self.derived().warm));
+        let evidence =
+            Evidence::with_warm(&memory.graph, known, Cow::Borrowed(&self.derived().warm)).in_roles(&self.roles);
         let similar = index.and_then(LinkIndex::similar_nodes);
         let evidence = evidence.with_new(Side { embeddings: &new.embeddings, words }).through(similar);
         Some(LinkScorer { evidence, weights: &memory.weights, popularity: 1.0 })
@@ -34,6 +35,15 @@ impl Model {
         match other {
             End::Known(node) if self.embeddings.warm[node as usize] => PairClass::ColdWarm,
             _ => PairClass::ColdCold,
+        }
+    }
+
+    /// The role whose weights count for a pair of a new node and another: the new node's, or the source's where both are new.
+    pub(super) fn looking_role(&self, node: NodeId, other: End) -> usize {
+        let own = self.roles.role(node);
+        match other {
+            End::Known(other) if self.embeddings.warm[other as usize] => own,
+            End::Known(other) | End::New(other) => own.min(self.roles.role(other)),
         }
     }
 
@@ -55,7 +65,7 @@ impl Model {
     pub(super) fn number(&self, end: End) -> NodeId {
         match end {
             End::Known(node) => node,
-            End::New(node) => self.summary.nodes as NodeId + node,
+            End::New(node) => self.role_nodes() as NodeId + node,
         }
     }
 

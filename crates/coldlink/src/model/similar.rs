@@ -8,13 +8,28 @@ impl Model {
     /// The warm nodes whose attribute embeddings have the largest cosines with a known node's, largest first, without the node
     /// itself. They are found through the index, where there is one.
     pub fn similar_nodes(&self, node: NodeId, count: usize) -> Vec<SimilarNode> {
-        let similar = self.most_similar(self.embeddings.attributes.row(node as usize), count, Some(node));
-        let named = |(node, cosine)| SimilarNode { name: self.names.get(node).into_owned(), cosine };
+        // In a role in which it has links, so that what it is compared by was learned.
+        let of = self.roles.all_of(&[node]);
+        let own = of.iter().copied().find(|&role_node| self.embeddings.warm[role_node as usize]).unwrap_or(of[0]);
+        let similar = self.most_similar(self.embeddings.attributes.row(own as usize), count, own, Some(own));
+        let named = |(node, cosine)| SimilarNode { name: self.name(node), cosine };
         similar.into_iter().map(named).collect()
     }
 
-    /// The warm nodes most similar to an attribute embedding, with their cosines, without one node.
-    pub(super) fn most_similar(&self, own: &[f32], count: usize, without: Option<NodeId>) -> Vec<(NodeId, f32)> {
+    /// The name of a known role node.
+    pub(super) fn name(&self, role_node: NodeId) -> String {
+        self.names.get(self.roles.node(role_node)).into_owned()
+    }
+
+    /// The warm nodes in the role of a node that are most similar to its attribute embedding, with their cosines, without one.
+    pub(super) fn most_similar(
+        &self,
+        own: &[f32],
+        count: usize,
+        node: NodeId,
+        without: Option<NodeId>,
+    ) -> Vec<(NodeId, f32)> {
+        let role = self.roles.role(node);
         let length = |row: &[f32]| row.iter().map(|value| value * value).sum::<f32>().sqrt();
         let own_length = length(own);
         let cosine = |other: NodeId| {
@@ -31,7 +46,7 @@ impl Model {
                 others(&mut similar.graph.nearest(own, 0.0, breadth).into_iter().map(|found| found.0))
             }
             None => {
-                let all = 0..self.summary.nodes as NodeId;
+                let all = (0..self.summary.nodes as NodeId).map(|node| self.roles.at(node, role));
                 others(&mut all.filter(|&node| self.embeddings.warm[node as usize]))
             }
         }

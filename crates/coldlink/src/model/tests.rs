@@ -16,6 +16,7 @@ fn trained(settings: &[&str], seed: u64) -> Model {
     let row = |node: u32| vec![(node % 7, 1.0), (7 + node % 5, 0.5)];
     let dataset = Dataset {
         name: "small".into(),
+        relations: None,
         graph: Graph::from_links(60, (0..58).flat_map(|node| [(node, node + 1), (node, (node * 7 + 2) % 60)])),
         attributes: Attributes::from_rows(12, &(0..60).map(row).collect::<Vec<_>>()).unwrap(),
         names: Names::from_texts((0..60).map(|node| format!("n{node}"))),
@@ -52,7 +53,13 @@ fn with_memory(mut model: Model) -> Model {
     let attributes = Attributes::from_rows(12, &(0..60).map(row).collect::<Vec<_>>()).unwrap();
     let words = TfIdfRows::of(&TrainView::whole(&graph, &attributes, &[true; 60]));
     let kind = |degree: f64| PairWeights { terms: [1.0, 1.0, 0.0, 2.0, degree, 0.1, 0.1], intercept: -1.0, pairs: 9 };
-    let weights = ScoreWeights { warm_warm: kind(0.2), cold_warm: kind(0.2), cold_cold: kind(0.0), prevalence: 0.5 };
+    let weights = ScoreWeights {
+        warm_warm: kind(0.2),
+        cold_warm: kind(0.2),
+        cold_cold: kind(0.0),
+        prevalence: 0.5,
+        roles: Vec::new(),
+    };
     model.embeddings.warm = (0..60).map(|node| graph.degree(node) > 0).collect();
     model.memory = Some(Memory { graph, words, weights });
     model

@@ -129,9 +129,8 @@ impl Model {
         let Some(kinds) = &self.types else { return true };
         let unknown = kinds.types.names.len() as u8;
         let of_new = |row: usize| new.types.as_ref().map_or(unknown, |types| types.all()[row]);
-        let nodes = self.summary.nodes;
-        let kind =
-            if (node as usize) < nodes { kinds.types.all()[node as usize] } else { of_new(node as usize - nodes) };
+        let (node, nodes) = (self.roles.node(node) as usize, self.summary.nodes);
+        let kind = if node < nodes { kinds.types.all()[node] } else { of_new(node - nodes) };
         match plan.node_type {
             Some(wanted) => usize::from(kind) == wanted,
             None => of_new(row) == unknown || kinds.linked.binary_search(&[of_new(row), kind]).is_ok(),

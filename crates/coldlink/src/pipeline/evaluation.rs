@@ -102,6 +102,7 @@ impl<'a> Evaluation<'a> {
             Some(weights) => {
                 let words = TfIdfRows::of(&view);
                 let evidence = Evidence::new(view.graph(), Side { embeddings: &embeddings, words: &words });
+                let evidence = evidence.in_roles(view.roles());
                 SeedResult::measure_links(run, &LinkScorer { evidence, weights, popularity: self.popularity }, &test)?
             }
             None => {

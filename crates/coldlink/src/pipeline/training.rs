@@ -1,6 +1,7 @@
 //! The whole way from a dataset to a model that is to be used: settings are chosen, then the model is trained with them.
 
 use super::Settings;
+use crate::columns::Preparation;
 use crate::config::Config;
 use crate::dataset::Dataset;
 use crate::error::Error;
@@ -59,14 +60,14 @@ impl<'a> Training<'a> {
 fn model(dataset: &Dataset, split: &Split, fitted: Fitted, config: &Config, preset: &str) -> Model {
     let view = split.final_view();
     let embeddings = fitted.embed_all(&view);
-    let memory =
-        fitted.weights.map(|weights| Memory { graph: dataset.graph.clone(), words: TfIdfRows::of(&view), weights });
+    let (graph, roles) = dataset.links();
+    let memory = fitted.weights.map(|weights| Memory { graph: graph.clone(), words: TfIdfRows::of(&view), weights });
     let summary = Summary {
         dataset: dataset.name.clone(),
         nodes: dataset.graph.nodes(),
         added: 0,
         links: dataset.graph.links(),
-        attributes: view.attributes().width(),
+        attributes: fitted.preparation.as_ref().map_or(dataset.attributes.width(), Preparation::width),
         seed: split.seed(),
         preset: preset.to_owned(),
         steps: fitted.steps,
@@ -87,6 +88,7 @@ fn model(dataset: &Dataset, split: &Split, fitted: Fitted, config: &Config, pres
         names: dataset.names.clone(),
         schema,
         preparation,
+        roles: roles.clone(),
         types: dataset.attributes.types().map(|types| LinkedTypes::of(&dataset.graph, types)),
         embeddings,
         memory,

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::tfidf::inner;
 use super::{Embeddings, Terms, TfIdfRows};
 use crate::config::Term;
-use crate::graph::{Graph, NodeId};
+use crate::graph::{Graph, NodeId, PLAIN, Roles};
 use crate::index::Similar;
 use crate::kernel::{Chunk, Kernel, Matrix, Real, Simd, dot, normalise, prefetch};
 use crate::split::PairClass;
@@ -40,6 +40,9 @@ pub struct Side<'a> {
 /// All that is known of the nodes of a training graph, and of new nodes that are numbered after them.
 pub struct Evidence<'a> {
     graph: &'a Graph,
+    roles: &'a Roles,
+    /// The role at the other end of a link, for each role.
+    opposites: Vec<NodeId>,
     known: Side<'a>,
     new: Option<Side<'a>>,
     warm: Cow<'a, WarmNodes>,
@@ -90,7 +93,30 @@ impl<'a> Evidence<'a> {
     /// The same where the nodes with a link are known already.
     pub(crate) fn with_warm(graph: &'a Graph, known: Side<'a>, warm: Cow<'a, WarmNodes>) -> Self {
         let (walk_from_anywhere, cold_walks) = (OnceLock::new(), OnceLock::new());
-        Evidence { graph, known, new: None, warm, similar: None, walk_from_anywhere, cold_walks }
+        let (roles, opposites) = (&PLAIN, PLAIN.opposites());
+        Evidence { graph, roles, opposites, known, new: None, warm, similar: None, walk_from_anywhere, cold_walks }
+    }
+
+    /// The same for a graph of role nodes.
+    pub fn in_roles(self, roles: &'a Roles) -> Self {
+        Evidence { roles, opposites: roles.opposites(), ..self }
+    }
+
+    /// The same node at the other end of the relation: where a walk that arrived at a target goes on as a source.
+    #[inline]
+    fn turned(&self, node: NodeId) -> NodeId {
+        let role = self.roles.role(node);
+        node - role as NodeId + self.opposites[role]
+    }
+
+    /// How many roles a node has.
+    pub(super) fn roles(&self) -> usize {
+        self.opposites.len()
+    }
+
+    /// The role of a node.
+    pub(crate) fn role(&self, node: NodeId) -> usize {
+        self.roles.role(node)
     }
 
     /// The same where nodes that are like a new one are found by a search, if one is given.
@@ -127,7 +153,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// Which ends of a pair are warm.
-    pub fn kind(&self, source: NodeId, target: NodeId) -> PairClass {
+    pub fn class(&self, source: NodeId, target: NodeId) -> PairClass {
         match (self.is_warm(source), self.is_warm(target)) {
             (true, true) => PairClass::WarmWarm,
             (false, false) => PairClass::ColdCold,
@@ -137,8 +163,7 @@ impl<'a> Evidence<'a> {
 
     /// The terms of each pair, in order. They are the same for both orders of a pair.
     pub fn terms(&self, pairs: &[(NodeId, NodeId)]) -> Vec<Terms> {
-        // The new end looks for the other; where both or neither is new, the one with the smaller number does.
-        let looks_first = |&(a, b): &(NodeId, NodeId)| (self.is_warm(a), a) <= (self.is_warm(b), b);
+        let looks_first = |&(a, b): &(NodeId, NodeId)| self.looks(a, b);
         let mut order: Vec<(NodeId, NodeId, usize)> = pairs
             .iter()
             .enumerate()
@@ -161,6 +186,17 @@ impl<'a> Evidence<'a> {
             out[place] = terms;
         }
         out
+    }
+
+    /// Whether `a` is the end of a pair that looks for the other: the new one; where both or neither is new, the source of a
+    /// directed link, or else the one with the smaller number.
+    fn looks(&self, a: NodeId, b: NodeId) -> bool {
+        (self.is_warm(a), self.role(a), a) <= (self.is_warm(b), self.role(b), b)
+    }
+
+    /// The role of the end of a pair that looks for the other.
+    pub(crate) fn looking_role(&self, a: NodeId, b: NodeId) -> usize {
+        self.role(if self.looks(a, b) { a } else { b })
     }
 
     /// The terms of a source with each candidate.
@@ -186,13 +222,13 @@ impl<'a> Evidence<'a> {
         if self.is_warm(node) {
             let neighbors = self.graph.neighbors(node);
             let share = 1.0 / neighbors.len() as f32;
-            self.walk(neighbors.iter().map(|&start| (start, share)))
+            self.walk(neighbors.iter().map(|&start| (self.turned(start), share)))
         } else {
             if self.has_attributes(node) {
                 return self.walk_from_starts(self.starts(node, None));
             }
             // Without attributes all nodes are alike.
-            let share = 1.0 / self.warm.nodes.len().max(1) as f32;
+            let share = self.roles.count() as f32 / self.warm.nodes.len().max(1) as f32;
             let anywhere = || self.walk(self.warm.nodes.iter().map(|&start| (start, share)));
             self.walk_from_anywhere.get_or_init(anywhere).clone()
         }
@@ -227,7 +263,11 @@ impl<'a> Evidence<'a> {
                 let found = graph.nearest(side.embeddings.attributes.row(row), 0.0, breadth);
                 self.cosines(node, found.into_iter().map(|found| found.0))
             }
-            None => self.cosines(node, self.warm.nodes.iter().copied()),
+            None => {
+                let role = self.role(node);
+                let of_role = |start: &NodeId| self.opposites.len() == 1 || self.role(*start) == role;
+                self.cosines(node, self.warm.nodes.iter().copied().filter(of_role))
+            }
         };
         cosines.retain(|(start, _)| Some(*start) != held);
         if cosines.len() > STARTS {
@@ -304,7 +344,7 @@ impl<'a> Evidence<'a> {
 
     /// The chances that a walk, of which `near` has the first step, is at a warm node after one step and after two.
     fn chances(&self, near: &[f32], target: NodeId) -> (f32, f32) {
-        let step = |&from: &NodeId| near[from as usize] / self.graph.degree(from) as f32;
+        let step = |&from: &NodeId| near[self.turned(from) as usize] / self.graph.degree(from) as f32;
         (near[target as usize], self.graph.neighbors(target).iter().map(step).sum())
     }
 }

@@ -15,7 +15,8 @@ pub struct LinkScorer<'a> {
 
 impl LinkScorer<'_> {
     fn score(&self, source: NodeId, target: NodeId, terms: &Terms) -> f32 {
-        let score = self.weights.of(self.evidence.kind(source, target)).score(terms) as f32;
+        let role = self.evidence.looking_role(source, target);
+        let score = self.weights.of(self.evidence.class(source, target), role).score(terms) as f32;
         if self.popularity < 1.0 { score - (1.0 - self.popularity) * self.evidence.popularity(target) } else { score }
     }
 }

@@ -26,4 +26,4 @@ pub use scorer::Scorer;
 pub use term::Terms;
 pub use tfidf::TfIdfRows;
 pub(crate) use tfidf::inverse_document_frequencies;
-pub use weights::{PairWeights, ScoreWeights};
+pub use weights::{PairWeights, RoleWeights, ScoreWeights};

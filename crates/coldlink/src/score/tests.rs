@@ -165,6 +165,7 @@ fn candidates_score_as_pairs_do_and_either_order_is_the_same() {
     let world = world();
     let kind = |terms: [f64; 7]| PairWeights { terms, intercept: 0.4, pairs: 9 };
     let weights = ScoreWeights {
+        roles: Vec::new(),
         warm_warm: kind([1.0, 0.3, 0.7, 2.0, -0.1, 0.2, 0.4]),
         cold_warm: kind([0.5, 0.9, 0.0, 1.0, 0.3, 0.6, 0.1]),
         cold_cold: kind([2.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0]),
@@ -205,7 +206,7 @@ fn weights_find_the_truth_and_kinds_without_pairs_follow_the_others() {
     let all = ScoreWeights::fit(&evidence, &Term::ALL, &pairs);
     for term in Term::ALL {
         for kind in [PairClass::WarmWarm, PairClass::ColdWarm, PairClass::ColdCold] {
-            let weight = all.of(kind).terms[term as usize];
+            let weight = all.of(kind, 0).terms[term as usize];
             assert!(weight.is_finite() && (term.applies_to(kind) || weight == 0.0), "{term:?} {kind:?}");
         }
     }
@@ -216,8 +217,13 @@ fn weights_find_the_truth_and_kinds_without_pairs_follow_the_others() {
 #[test]
 fn probabilities_follow_the_base_rate() {
     let nothing = PairWeights { terms: [0.0; 7], intercept: 0.0, pairs: 0 };
-    let weights =
-        ScoreWeights { warm_warm: nothing.clone(), cold_warm: nothing.clone(), cold_cold: nothing, prevalence: 0.4 };
+    let weights = ScoreWeights {
+        warm_warm: nothing.clone(),
+        cold_warm: nothing.clone(),
+        cold_cold: nothing,
+        prevalence: 0.4,
+        roles: Vec::new(),
+    };
     let even = (0.4_f64 / 0.6).ln();
     assert!((weights.probability(even, 0.4) - 0.4).abs() < 1e-12);
     assert!((weights.probability(even, 0.01) - 0.01).abs() < 1e-12);

@@ -205,11 +205,13 @@ impl TfIdfRows {
 pub(crate) fn inverse_document_frequencies(view: &TrainView) -> Vec<f64> {
     let attributes = view.attributes();
     let mut documents = 0_u64;
-    let mut frequencies = vec![0_u64; attributes.sparse_width()];
+    // What an attribute says in one role is no further word.
+    let mut frequencies = vec![0_u64; view.shared_width()];
     for node in (0..attributes.rows() as NodeId).filter(|&node| view.is_visible(node)) {
         documents += 1;
         let (columns, values) = attributes.row(node);
-        for (&column, _) in columns.iter().zip(values).filter(|entry| *entry.1 != 0.0) {
+        let shared = columns.partition_point(|&column| (column as usize) < frequencies.len());
+        for (&column, _) in columns[..shared].iter().zip(values).filter(|entry| *entry.1 != 0.0) {
             frequencies[column as usize] += 1;
         }
     }

@@ -29,6 +29,20 @@ pub struct ScoreWeights {
     pub cold_cold: PairWeights,
     /// The share of links among the pairs that they were fitted on.
     pub prevalence: f64,
+    /// Weights of their own for pairs in which a new node is in this role, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<RoleWeights>,
+}
+
+/// The weights of pairs in which a node of one role looks for others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoleWeights {
+    /// For two warm nodes.
+    pub warm_warm: PairWeights,
+    /// For a new and a warm node.
+    pub cold_warm: PairWeights,
+    /// For two new nodes.
+    pub cold_cold: PairWeights,
 }
 
 impl PairWeights {
@@ -42,17 +56,22 @@ impl PairWeights {
 impl ScoreWeights {
     /// Whether all of them are numbers, and the prevalence a share.
     pub(crate) fn are_sound(&self) -> bool {
-        let kinds = [&self.warm_warm, &self.cold_warm, &self.cold_cold];
-        let numbers = kinds.iter().flat_map(|kind| kind.terms.iter().chain([&kind.intercept]));
-        numbers.into_iter().all(|number| number.is_finite()) && self.prevalence > 0.0 && self.prevalence < 1.0
+        let of_roles = self.roles.iter().flat_map(|role| [&role.warm_warm, &role.cold_warm, &role.cold_cold]);
+        let classes = [&self.warm_warm, &self.cold_warm, &self.cold_cold].into_iter().chain(of_roles);
+        let mut numbers = classes.flat_map(|class| class.terms.iter().chain([&class.intercept]));
+        numbers.all(|number| number.is_finite()) && self.prevalence > 0.0 && self.prevalence < 1.0
     }
 
-    /// The weights for a kind of pair.
-    pub fn of(&self, kind: PairClass) -> &PairWeights {
-        match kind {
-            PairClass::WarmWarm => &self.warm_warm,
-            PairClass::ColdWarm => &self.cold_warm,
-            PairClass::ColdCold => &self.cold_cold,
+    /// The weights for a class of pairs in which a node of this role looks for others.
+    pub fn of(&self, class: PairClass, role: usize) -> &PairWeights {
+        let [warm_warm, cold_warm, cold_cold] = match self.roles.get(role) {
+            Some(role) => [&role.warm_warm, &role.cold_warm, &role.cold_cold],
+            None => [&self.warm_warm, &self.cold_warm, &self.cold_cold],
+        };
+        match class {
+            PairClass::WarmWarm => warm_warm,
+            PairClass::ColdWarm => cold_warm,
+            PairClass::ColdCold => cold_cold,
         }
     }
 

@@ -27,6 +27,9 @@ pub enum SplitError {
         /// Nodes of the graph.
         nodes: usize,
     },
+    /// A split as files of a graph with directions.
+    #[error("files of a split hold neither relations nor directions, which this graph has")]
+    FilesArePlain,
     /// There is nothing to split.
     #[error("a graph of {nodes} nodes and {links} links is too small to split")]
     TooSmall {
@@ -225,6 +228,7 @@ impl SplitError {
         Some(Hint::new(match self {
             SplitError::AttributeRows { .. } => "give each node exactly one row of attributes",
             SplitError::NameCount { .. } => "give each node exactly one name",
+            SplitError::FilesArePlain => "load the graph with {undirected} | use a protocol by its name",
             SplitError::NoAttributes => {
                 "lower `rare` of the columns with {columns} | add columns with values that nodes share"
             }

@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::{Contents, Pair, Split, SplitError, Stage};
 use crate::config::Validation;
 use crate::dataset::Dataset;
-use crate::graph::{Graph, NameIndex, Names, NodeId};
+use crate::graph::{Graph, NameIndex, Names, NodeId, PLAIN, Roles};
 use crate::storage::{Written, is_partial};
 
 const FORMAT: &str = "coldlink-split";
@@ -57,6 +57,7 @@ impl Split {
     /// All files are written beside their places, then renamed, `split.toml` first: what an interruption leaves is recognised as a
     /// split, and its checksums tell that it is not whole.
     pub fn write(&self, folder: &Path, names: &Names) -> Result<(), SplitError> {
+        check_plain(&self.contents.roles)?;
         let nodes = self.contents.full.nodes();
         if names.len() != nodes {
             return Err(SplitError::NameCount { names: names.len(), nodes });
@@ -79,6 +80,7 @@ impl Split {
 
 /// Reads what [`Split::write`] wrote.
 pub(super) fn read(dataset: &Dataset, folder: &Path, validation: Option<Validation>) -> Result<Split, SplitError> {
+    check_plain(dataset.links().1)?;
     let (nodes, names) = (dataset.graph.nodes(), dataset.names.len());
     if names != nodes {
         return Err(SplitError::NameCount { names, nodes });
@@ -114,10 +116,16 @@ pub(super) fn read(dataset: &Dataset, folder: &Path, validation: Option<Validati
             test: reader.pairs("test.csv")?,
             hidden,
             full: dataset.graph.clone(),
+            roles: PLAIN.clone(),
             outside: manifest.outside,
             protocol: manifest.protocol,
         },
     )
+}
+
+/// The files of a split know neither relations nor directions.
+pub(super) fn check_plain(roles: &Roles) -> Result<(), SplitError> {
+    if roles.is_plain() { Ok(()) } else { Err(SplitError::FilesArePlain) }
 }
 
 /// What a split that [`Split::write`] wrote selects on.

@@ -23,6 +23,7 @@ mod view;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 pub use audit::{Audit, AuditStatus, Fault, Finding, HeldOut};
 pub use error::SplitError;
@@ -33,12 +34,13 @@ pub use ranking::RankingQuery;
 pub use view::TrainView;
 
 use negatives::Negatives;
+use rand::Rng;
 use ranking::Ranking;
 pub(crate) use view::Stage;
 
 use crate::config::Validation;
 use crate::dataset::Dataset;
-use crate::graph::{Attributes, Graph, NodeId, NodeTypes};
+use crate::graph::{Attributes, Graph, NodeId, NodeTypes, Roles};
 
 /// How a temporal protocol with a column begins.
 const TEMPORAL: &str = "temporal:";
@@ -143,18 +145,36 @@ struct Contents {
     /// The test nodes, sorted.
     hidden: Vec<NodeId>,
     full: Graph,
+    roles: Roles,
 }
 
-/// All links, with the node types where there are several.
+/// All links, with the node types where there are several. Nodes are role nodes.
 #[derive(Clone, Copy)]
 struct Whole<'a> {
     graph: &'a Graph,
+    roles: &'a Roles,
     types: Option<&'a NodeTypes>,
 }
 
 impl<'a> Whole<'a> {
-    fn of(graph: &'a Graph, attributes: &'a Attributes) -> Self {
-        Whole { graph, types: attributes.types().map(|types| &**types) }
+    fn of(dataset: &'a Dataset, types: &'a Option<Arc<NodeTypes>>) -> Self {
+        let (graph, roles) = dataset.links();
+        Whole { graph, roles, types: types.as_deref() }
+    }
+
+    /// Some nodes, drawn uniformly, in all of their roles.
+    fn draw(&self, pool: &[NodeId], rng: &mut impl Rng) -> Vec<NodeId> {
+        let nodes = self.roles.nodes_of(pool);
+        self.roles.all_of(&draw::draw(&nodes, draw::tenth(nodes.len()), rng))
+    }
+}
+
+/// The types of role nodes, where negatives and candidates are to be told apart by them.
+fn types_of(dataset: &Dataset) -> Option<Arc<NodeTypes>> {
+    let types = dataset.attributes.types();
+    match dataset.links().1 {
+        roles if roles.is_plain() => types.cloned(),
+        roles => Some(Arc::new(NodeTypes::in_roles(types.map(|types| &**types), dataset.names.len(), roles))),
     }
 }
 
@@ -193,9 +213,9 @@ impl Split {
         validation: Option<Validation>,
         seed: u64,
     ) -> Result<Split, SplitError> {
-        check_sizes(&dataset.graph, &dataset.attributes)?;
-        let full = &dataset.graph;
-        let whole = Whole::of(full, &dataset.attributes);
+        check_sizes(dataset)?;
+        let types = types_of(dataset);
+        let whole = Whole::of(dataset, &types);
         let forced = |rule| match validation {
             Some(asked) if asked != rule => {
                 Err(SplitError::ValidationForced { protocol: protocol.to_string(), asked, forced: rule })
@@ -206,7 +226,7 @@ impl Split {
             Protocol::Deal2020 => (validation.unwrap_or(Validation::Nodes), deal2020::test_set(whole, seed)?),
             Protocol::Strict => (forced(Validation::Nodes)?, strict::test_set(whole, seed)?),
             Protocol::Temporal { column } => {
-                (forced(Validation::Nodes)?, temporal::test_set(dataset, column.as_deref(), seed)?)
+                (forced(Validation::Nodes)?, temporal::test_set(dataset, whole, column.as_deref(), seed)?)
             }
             Protocol::Transductive => (forced(Validation::Edges)?, transductive::test_set(whole, seed)?),
             Protocol::Files(path) if path.is_dir() => return files::read(dataset, path, validation),
@@ -217,7 +237,7 @@ impl Split {
             (_, Validation::Edges) => validation::edges(whole, &test.remaining, &test.pairs, seed)?,
             (Protocol::Deal2020, Validation::Nodes) => deal2020::validation_set(whole, &test, seed)?,
             (Protocol::Temporal { column }, Validation::Nodes) => {
-                temporal::validation_set(dataset, column.as_deref(), &test, seed)?
+                temporal::validation_set(dataset, whole, column.as_deref(), (&test, seed))?
             }
             (_, Validation::Nodes) => validation::nodes(whole, &test.remaining, &test.pairs, seed)?,
         };
@@ -233,22 +253,24 @@ impl Split {
                 refit: (rule == Validation::Nodes).then_some(test.remaining),
                 test: test.pairs,
                 hidden: test.hidden,
-                full: full.clone(),
+                full: whole.graph.clone(),
+                roles: whole.roles.clone(),
             },
         )
     }
 
     /// For a model that is to be used rather than measured: nothing is tested, and the final model is fitted on everything.
     pub fn for_training(dataset: &Dataset, validation: Validation, seed: u64) -> Result<Split, SplitError> {
-        let Dataset { graph, attributes, .. } = dataset;
-        check_sizes(graph, attributes)?;
-        let (full, whole) = (Whole::of(graph, attributes), Stage::whole(graph.clone()));
+        check_sizes(dataset)?;
+        let types = types_of(dataset);
+        let full = Whole::of(dataset, &types);
+        let whole = Stage::whole(full.graph.clone());
         let selected = match validation {
             Validation::Edges => validation::edges(full, &whole, &[], seed)?,
             Validation::Nodes => validation::nodes(full, &whole, &[], seed)?,
         };
         Split::prepared(
-            attributes,
+            &dataset.attributes,
             Contents {
                 protocol: "none".to_owned(),
                 outside: false,
@@ -259,7 +281,8 @@ impl Split {
                 refit: Some(whole),
                 test: Vec::new(),
                 hidden: Vec::new(),
-                full: graph.clone(),
+                full: full.graph.clone(),
+                roles: full.roles.clone(),
             },
         )
     }
@@ -267,7 +290,7 @@ impl Split {
     /// Fits what the attributes ask for in each stage, and audits the whole.
     fn prepared(attributes: &Attributes, mut contents: Contents) -> Result<Split, SplitError> {
         for stage in [Some(&mut contents.search), contents.refit.as_mut()].into_iter().flatten() {
-            stage.prepare(attributes);
+            stage.prepare(attributes, &contents.roles);
             if stage.width(attributes) == 0 {
                 return Err(SplitError::NoAttributes);
             }
@@ -373,7 +396,8 @@ impl<'a> TestView<'a> {
     }
 }
 
-fn check_sizes(graph: &Graph, attributes: &Attributes) -> Result<(), SplitError> {
+fn check_sizes(dataset: &Dataset) -> Result<(), SplitError> {
+    let Dataset { graph, attributes, .. } = dataset;
     let (nodes, links) = (graph.nodes(), graph.links());
     if attributes.rows() != nodes {
         return Err(SplitError::AttributeRows { rows: attributes.rows(), nodes });

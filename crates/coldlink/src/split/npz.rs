@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::validation::{self, ValidationSet};
-use super::{Contents, Pair, Split, SplitError, Stage, TestSet, Whole};
+use super::{Contents, Pair, Split, SplitError, Stage, TestSet, Whole, files, types_of};
 use crate::config::Validation;
 use crate::dataset::Dataset;
-use crate::graph::{Graph, NodeId};
+use crate::graph::{Graph, NodeId, PLAIN};
 use crate::load::NpzFile;
 
 /// A split from the arrays `train_pos`, `val_pos`, `val_neg`, `test_pos` and `test_neg`; with an array `hidden` its nodes
@@ -20,6 +20,7 @@ pub(super) fn read(
     validation: Option<Validation>,
     seed: u64,
 ) -> Result<Split, SplitError> {
+    files::check_plain(dataset.links().1)?;
     let full = &dataset.graph;
     let mut arrays = Arrays::open(path, full.nodes())?;
     let hidden = arrays.hidden()?;
@@ -43,7 +44,10 @@ pub(super) fn read(
     let rule = validation.unwrap_or(natural);
     let selected = match rule {
         Validation::Edges => ValidationSet { search, pairs: selected }.checked(rule)?,
-        Validation::Nodes => validation::nodes(Whole::of(full, &dataset.attributes), &remaining, &test, seed)?,
+        Validation::Nodes => {
+            let types = types_of(dataset);
+            validation::nodes(Whole::of(dataset, &types), &remaining, &test, seed)?
+        }
     };
     Split::prepared(
         &dataset.attributes,
@@ -58,6 +62,7 @@ pub(super) fn read(
             test,
             hidden,
             full: full.clone(),
+            roles: PLAIN.clone(),
         },
     )
 }

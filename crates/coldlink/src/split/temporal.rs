@@ -7,21 +7,26 @@ use crate::columns::{Column, ColumnKind, Schema};
 use crate::dataset::Dataset;
 use crate::graph::NodeId;
 
-pub(super) fn test_set(dataset: &Dataset, column: Option<&str>, seed: u64) -> Result<TestSet, SplitError> {
+pub(super) fn test_set(
+    dataset: &Dataset,
+    whole: Whole<'_>,
+    column: Option<&str>,
+    seed: u64,
+) -> Result<TestSet, SplitError> {
     let times = times(dataset, column)?;
     let nodes: Vec<NodeId> = (0..dataset.graph.nodes() as NodeId).collect();
-    strict::hiding(Whole::of(&dataset.graph, &dataset.attributes), newest(&times, &nodes), seed)
+    strict::hiding(whole, whole.roles.all_of(&newest(&times, &nodes)), seed)
 }
 
 /// What is validated on: the newest tenth of those that the test set leaves.
 pub(super) fn validation_set(
     dataset: &Dataset,
+    whole: Whole<'_>,
     column: Option<&str>,
-    test: &TestSet,
-    seed: u64,
+    (test, seed): (&TestSet, u64),
 ) -> Result<ValidationSet, SplitError> {
-    let newest = newest(&times(dataset, column)?, &test.remaining.visible_nodes());
-    let whole = Whole::of(&dataset.graph, &dataset.attributes);
+    let visible = whole.roles.nodes_of(&test.remaining.visible_nodes());
+    let newest = whole.roles.all_of(&newest(&times(dataset, column)?, &visible));
     validation::hiding(whole, &test.remaining, &test.pairs, (newest, seed))
 }
 

@@ -3,7 +3,6 @@
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
-use super::draw::{draw, tenth};
 use super::{Contents, Negatives, Pair, SplitError, Stage, Whole, strict};
 use crate::config::Validation;
 use crate::graph::{Graph, NodeId};
@@ -72,7 +71,7 @@ pub(super) fn with_as_many_negatives(
 /// to each keeps the new node, and no pair has a test node.
 pub(super) fn nodes(full: Whole<'_>, remaining: &Stage, test: &[Pair], seed: u64) -> Result<ValidationSet, SplitError> {
     let visible = remaining.visible_nodes();
-    let new = draw(&visible, tenth(visible.len()), &mut split_stream(seed, SplitPurpose::ValidationNodes));
+    let new = full.draw(&visible, &mut split_stream(seed, SplitPurpose::ValidationNodes));
     hiding(full, remaining, test, (new, seed))
 }
 
@@ -95,11 +94,12 @@ pub(super) fn hiding(
 /// See [`super::Split::validation_halves`].
 pub(super) fn halves(contents: &Contents) -> [Vec<Pair>; 2] {
     let rng = &mut split_stream(contents.seed, SplitPurpose::ValidationHalves);
-    let half_of_node: Vec<bool> = (0..contents.full.nodes()).map(|_| rng.random()).collect();
+    let roles = &contents.roles;
+    let half_of_node: Vec<bool> = (0..contents.full.nodes() / roles.count()).map(|_| rng.random()).collect();
     let mut halves = [Vec::new(), Vec::new()];
     for &pair in &contents.validation {
         let new = [pair.source, pair.target].into_iter().filter(|&end| !contents.search.visible[end as usize]);
-        let mut of_ends = new.map(|end| half_of_node[end as usize]);
+        let mut of_ends = new.map(|end| half_of_node[roles.node(end) as usize]);
         let half = match (of_ends.next(), of_ends.next()) {
             (Some(one), Some(other)) if one != other => continue,
             (Some(half), _) => half,

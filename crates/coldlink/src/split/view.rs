@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::{Pair, PairClass};
 use crate::columns::Preparation;
-use crate::graph::{Attributes, Graph, NodeId};
+use crate::graph::{Attributes, Graph, NodeId, PLAIN, Roles};
 
 /// Everything that may be used for training at one stage, and nothing else.
 #[derive(Clone, Copy)]
@@ -13,14 +13,17 @@ pub struct TrainView<'a> {
     /// As they were loaded.
     loaded: &'a Attributes,
     visible: &'a [bool],
-    /// What is fitted to them, and what that makes of them once it is looked at.
-    prepared: Option<(&'a Preparation, &'a OnceLock<Attributes>)>,
+    /// What is fitted to them, where something is.
+    preparation: Option<&'a Preparation>,
+    roles: &'a Roles,
+    /// What both make of the attributes, once these are looked at; none where they stay as they are.
+    prepared: Option<&'a OnceLock<Attributes>>,
 }
 
 impl<'a> TrainView<'a> {
     /// A view of a whole graph: nothing is held back.
     pub fn whole(graph: &'a Graph, attributes: &'a Attributes, all_visible: &'a [bool]) -> Self {
-        TrainView { graph, loaded: attributes, visible: all_visible, prepared: None }
+        TrainView { graph, loaded: attributes, visible: all_visible, preparation: None, roles: &PLAIN, prepared: None }
     }
 
     /// The training graph, on the numbering of the whole: a hidden node has no link in it.
@@ -28,18 +31,31 @@ impl<'a> TrainView<'a> {
         self.graph
     }
 
-    /// All attributes, prepared on the visible rows. Anything else that is *fitted* to them must use the rows of
+    /// The roles of its nodes.
+    pub fn roles(&self) -> &'a Roles {
+        self.roles
+    }
+
+    /// All attributes, prepared on the visible rows, for every role. Anything else that is *fitted* to them must use the rows of
     /// [`TrainView::is_visible`] nodes only.
     pub fn attributes(&self) -> &'a Attributes {
-        match self.prepared {
-            Some((preparation, prepared)) => prepared.get_or_init(|| preparation.apply(self.loaded)),
-            None => self.loaded,
-        }
+        let Some(prepared) = self.prepared else { return self.loaded };
+        prepared.get_or_init(|| match self.preparation {
+            Some(preparation) if self.roles.is_plain() => preparation.apply(self.loaded),
+            Some(preparation) => preparation.apply(self.loaded).in_roles(self.roles),
+            None => self.loaded.in_roles(self.roles),
+        })
+    }
+
+    /// How many of the sparse attributes all roles share; they come first.
+    pub fn shared_width(&self) -> usize {
+        let width = self.attributes().sparse_width();
+        if self.roles.is_plain() { width } else { width / (1 + self.roles.count()) }
     }
 
     /// What was fitted to them, where something was.
     pub fn preparation(&self) -> Option<&'a Preparation> {
-        self.prepared.map(|(preparation, _)| preparation)
+        self.preparation
     }
 
     /// Whether a node's attributes may be used for fitting (hidden nodes' may not).
@@ -74,19 +90,21 @@ pub(crate) struct Stage {
     pub visible: Vec<bool>,
     /// What is fitted to the attributes, where something is.
     preparation: Option<Preparation>,
+    roles: Roles,
     /// The attributes after that, made when they are first looked at.
     prepared: OnceLock<Attributes>,
 }
 
 impl PartialEq for Stage {
     fn eq(&self, other: &Self) -> bool {
-        (&self.graph, &self.visible, &self.preparation) == (&other.graph, &other.visible, &other.preparation)
+        (&self.graph, &self.visible) == (&other.graph, &other.visible)
+            && (&self.preparation, &self.roles) == (&other.preparation, &other.roles)
     }
 }
 
 impl Stage {
     pub(super) fn new(graph: Graph, visible: Vec<bool>) -> Self {
-        Stage { graph, visible, preparation: None, prepared: OnceLock::new() }
+        Stage { graph, visible, preparation: None, roles: PLAIN.clone(), prepared: OnceLock::new() }
     }
 
     /// A graph of which every node may be looked at.
@@ -96,8 +114,11 @@ impl Stage {
     }
 
     /// Fits what the attributes ask for to the rows that may be looked at.
-    pub(super) fn prepare(&mut self, attributes: &Attributes) {
-        self.preparation = Preparation::fit(attributes, &self.visible);
+    pub(super) fn prepare(&mut self, attributes: &Attributes, roles: &Roles) {
+        // A node may be looked at in all of its roles or in none.
+        let visible: Vec<bool> = self.visible.iter().step_by(roles.count()).copied().collect();
+        self.preparation = Preparation::fit(attributes, &visible);
+        self.roles = roles.clone();
         self.prepared = OnceLock::new();
     }
 
@@ -127,7 +148,15 @@ impl Stage {
     }
 
     pub(crate) fn view<'a>(&'a self, attributes: &'a Attributes) -> TrainView<'a> {
-        let prepared = self.preparation.as_ref().map(|preparation| (preparation, &self.prepared));
-        TrainView { graph: &self.graph, loaded: attributes, visible: &self.visible, prepared }
+        let preparation = self.preparation.as_ref();
+        let prepared = (preparation.is_some() || !self.roles.is_plain()).then_some(&self.prepared);
+        TrainView {
+            graph: &self.graph,
+            loaded: attributes,
+            visible: &self.visible,
+            preparation,
+            roles: &self.roles,
+            prepared,
+        }
     }
 }

@@ -65,7 +65,8 @@ impl<'a> Known<'a> {
     }
 
     fn evidence(&self) -> Evidence<'_> {
-        Evidence::new(self.view.graph(), Side { embeddings: &self.embeddings, words: &self.words })
+        let side = Side { embeddings: &self.embeddings, words: &self.words };
+        Evidence::new(self.view.graph(), side).in_roles(self.view.roles())
     }
 }
 

@@ -171,16 +171,6 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
-    /// Strict input: links have a direction.
-    #[error("`{path}`: links are directed: {one_way} of {links} go one way only", path = .path.display())]
-    Directed {
-        /// The file.
-        path: PathBuf,
-        /// Links given in one direction.
-        one_way: usize,
-        /// All links.
-        links: usize,
-    },
     /// Strict input: links have weights.
     #[error("`{path}`: links have weights other than 0 and 1", path = .path.display())]
     Weighted {
@@ -235,9 +225,7 @@ impl LoadError {
                 "use only the column kinds `numeric`, `boolean`, `categorical`, `multi-valued`, `text`, `date-time`, `vector`, `type` and `ignore` | start from what {coldlink inspect} prints",
             ),
             LoadError::Archive { .. } => Hint::new("save it again with `numpy.savez_compressed`"),
-            LoadError::Directed { .. } | LoadError::Weighted { .. } => {
-                Hint::new("omit {strict-input} to ignore directions and weights")
-            }
+            LoadError::Weighted { .. } => Hint::new("omit {strict-input} to ignore weights"),
             LoadError::Width { .. } => Hint::new("encode new nodes the way the graph's nodes were encoded"),
             LoadError::NoNodes { .. } | LoadError::NoAttributes { .. } | LoadError::NoLinks { .. } => {
                 Hint::new("training needs nodes with attributes, and links between them")

@@ -105,6 +105,14 @@ pub enum LineProblem {
         /// The node table's file name.
         nodes: String,
     },
+    /// More relations than there may be.
+    #[error("column `{column}` has more than {most} different relations")]
+    TooManyRelations {
+        /// The column.
+        column: String,
+        /// The limit.
+        most: usize,
+    },
     /// A cell that is neither true nor false.
     #[error("column `{column}` takes true or false, got `{cell}`")]
     NotABoolean {
@@ -184,6 +192,9 @@ impl LineProblem {
             LineProblem::NoName { .. } => Hint::new("give every node a name"),
             LineProblem::RepeatedNode { .. } => Hint::new("delete one of the two rows"),
             LineProblem::UnknownNode { .. } => Hint::new("add the row | drop such links with {unknown-nodes=drop}"),
+            LineProblem::TooManyRelations { .. } => {
+                Hint::new("rename the column if it does not say what links mean | say which column does with {columns}")
+            }
             LineProblem::NotABoolean { .. } => Hint::new("leave the cell empty if the answer is unknown"),
             LineProblem::NoSuchNode { .. } => {
                 Hint::new("a source is a new node, or else a known one; a target is a known node, or else a new one")

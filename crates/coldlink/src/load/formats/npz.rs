@@ -7,9 +7,9 @@ use std::path::Path;
 use super::archive::NpzFile;
 use crate::columns::Mismatches;
 use crate::dataset::{Dataset, NewNodes, Notes};
-use crate::graph::{AttributeNames, Attributes, GraphBuilder, Names, NodeId};
+use crate::graph::{AttributeNames, Attributes, Names, NodeId};
 use crate::load::error::{ArrayProblem, LoadError};
-use crate::load::{LoadOptions, name_of};
+use crate::load::{BuiltLinks, GivenLinks, LoadOptions, name_of};
 
 /// A graph with attributes in SparseGraph layout.
 pub(in crate::load) fn load_sparse_graph(path: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
@@ -24,16 +24,15 @@ pub(in crate::load) fn load_sparse_graph(path: &Path, options: &LoadOptions) -> 
         return Err(LoadError::NoNodes { path: path.to_owned() });
     }
     let weighted = adjacency.is_weighted(&npz)?;
-    let mut builder = GraphBuilder::new(nodes);
-    builder.extend(adjacency.links());
+    let links = GivenLinks { pairs: adjacency.links().collect(), ..GivenLinks::default() };
     drop(adjacency);
-    let (graph, mut cleaned) = builder.build();
-    // A symmetric matrix states each link twice by nature; only where some are stated once is that a direction.
-    let directed = cleaned.reciprocal != graph.links();
-    if !directed {
-        cleaned.reciprocal = 0;
+    let links = links.build(nodes, options);
+    let mut notes = Notes { weighted, ..links.notes() };
+    let BuiltLinks { graph, relations, .. } = links;
+    // A symmetric matrix states each link twice by nature.
+    if relations.is_none() && notes.cleaned.reciprocal == graph.links() {
+        notes.cleaned.reciprocal = 0;
     }
-    let notes = Notes { cleaned, directed, weighted, ..Notes::default() };
     options.check(path, &graph, &notes)?;
     let attributes = read_attributes(&mut npz)?;
     if attributes.width() == 0 {
@@ -44,7 +43,8 @@ pub(in crate::load) fn load_sparse_graph(path: &Path, options: &LoadOptions) -> 
         let found = vec![attributes.rows(), attributes.width()];
         return Err(npz.problem("attr_shape", ArrayProblem::Shape { expected, found }));
     }
-    Ok(Dataset { name: name_of(path), graph, attributes, names: Names::Numbered(nodes), schema: None, notes })
+    let names = Names::Numbered(nodes);
+    Ok(Dataset { name: name_of(path), graph, relations, attributes, names, schema: None, notes })
 }
 
 /// Whether new nodes in a file are arrays and no table: by its first bytes, or else by its name.
@@ -260,16 +260,13 @@ mod tests {
     }
 
     #[test]
-    fn directions_and_weights_are_dropped_and_noted_or_refused() {
-        let check = |archive: Archive, directed: bool, weighted: bool| {
-            let notes = archive.load(LoadOptions::default()).unwrap().notes;
-            assert_eq!((notes.directed, notes.weighted), (directed, weighted));
-            archive.load(strict()).unwrap_err()
-        };
+    fn directions_are_kept_and_weights_dropped_and_noted_or_refused() {
         let one_way = Archive::path_graph().with("adj_data", &[1, 1, 1, 0]);
-        assert!(matches!(check(one_way, true, false), LoadError::Directed { one_way: 1, links: 2, .. }));
+        assert!(one_way.load(strict()).unwrap().relations.is_some());
+        assert!(Archive::path_graph().load(strict()).unwrap().relations.is_none());
         let weights = Archive::path_graph().with("adj_data", &[3, 3, 1, 1]);
-        assert!(matches!(check(weights, false, true), LoadError::Weighted { .. }));
+        assert!(weights.load(LoadOptions::default()).unwrap().notes.weighted);
+        assert!(matches!(weights.load(strict()).unwrap_err(), LoadError::Weighted { .. }));
     }
 
     #[test]

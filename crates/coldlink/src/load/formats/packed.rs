@@ -3,6 +3,7 @@
 //! | section | holds |
 //! |---|---|
 //! | `links.offsets`, `links.neighbors` | the graph: where each node's neighbours start, and the neighbours |
+//! | `relations.offsets`, `relations.neighbors` | the same between role nodes, where links have relations or directions |
 //! | `attributes.offsets`, `attributes.columns`, `attributes.values` | a sparse row of attributes for each node |
 //! | `attributes.dense` | a dense row of those that are parts of vectors |
 //! | `types` | the node type of each node, where there are several |
@@ -17,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::columns::{Schema, Values};
 use crate::dataset::{Dataset, Notes};
-use crate::graph::{AttributeNames, Attributes, NodeTypes, Texts};
+use crate::graph::{AttributeNames, Attributes, Graph, NodeId, NodeTypes, RoleGraph, Roles, Texts};
 use crate::load::error::{LoadError, read_error};
 use crate::storage::{Buffer, Container, ContainerWriter, FileError, FileFormat, FileProblem};
 
@@ -35,6 +36,8 @@ struct About {
     dense_width: u32,
     notes: Notes,
     schema: Option<Schema>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    roles: Option<Roles>,
 }
 
 /// Writes a dataset to a file that appears whole or not at all.
@@ -47,11 +50,16 @@ pub fn write_packed(dataset: &Dataset, path: &Path) -> Result<(), LoadError> {
         dense_width: u32::try_from(attributes.dense_width()).map_err(|error| failed(std::io::Error::other(error)))?,
         notes: dataset.notes.clone(),
         schema: dataset.schema.clone(),
+        roles: dataset.relations.as_ref().map(|relations| relations.roles.clone()),
     };
     let about = toml::to_string(&about).map_err(|error| failed(std::io::Error::other(error)))?;
     let attribute_names: Texts = attributes.names().0.iter().collect();
     let mut writer = ContainerWriter::default();
     writer.links(&dataset.graph);
+    if let Some(RoleGraph { graph, .. }) = &dataset.relations {
+        writer.list("relations.offsets", graph.offsets());
+        writer.list("relations.neighbors", graph.neighbor_array());
+    }
     writer.list("attributes.offsets", attributes.offsets());
     writer.list("attributes.columns", attributes.columns());
     writer.list("attributes.values", attributes.values());
@@ -76,7 +84,7 @@ pub fn open_packed(path: &Path) -> Result<Dataset, LoadError> {
 }
 
 fn read(container: &Container) -> Result<Dataset, FileError> {
-    let About { name, width, dense_width, notes, schema } =
+    let About { name, width, dense_width, notes, schema, roles } =
         toml::from_str(&container.about).map_err(|error| container.inconsistent(error.to_string()))?;
     let (graph, attributes) = rayon::join(
         || container.links(),
@@ -88,7 +96,20 @@ fn read(container: &Container) -> Result<Dataset, FileError> {
         return Err(container.inconsistent(format!("{nodes} nodes, but {rows} rows of attributes")));
     }
     let names = container.names(graph.nodes())?;
-    Ok(Dataset { name, graph, attributes, names, schema, notes })
+    let relations = roles.map(|roles| read_relations(container, roles, &graph)).transpose()?;
+    Ok(Dataset { name, graph, relations, attributes, names, schema, notes })
+}
+
+/// The links between role nodes: the same links as those of the graph.
+fn read_relations(container: &Container, roles: Roles, graph: &Graph) -> Result<RoleGraph, FileError> {
+    let inconsistent = |reason: &str| container.inconsistent(format!("relations: {reason}"));
+    let links = Graph::from_parts(container.list("relations.offsets")?, container.list("relations.neighbors")?);
+    let links = RoleGraph::from_parts(roles, links.map_err(inconsistent)?, graph.nodes()).map_err(inconsistent)?;
+    let known = |(a, b): (NodeId, NodeId)| graph.has_link(links.roles.node(a), links.roles.node(b));
+    if !links.graph.iter_links().all(known) {
+        return Err(inconsistent("a link of a relation is none of the graph"));
+    }
+    Ok(links)
 }
 
 fn read_attributes(

@@ -9,9 +9,9 @@ use serde::Deserialize;
 
 use super::npy::Array;
 use crate::dataset::{Dataset, Notes};
-use crate::graph::{Attributes, Graph, GraphBuilder, Names, NodeId};
+use crate::graph::{Attributes, Names, NodeId};
 use crate::load::error::{ArrayProblem, LoadError, PpiProblem, json_error, read_error};
-use crate::load::{LoadOptions, UnknownNodes, name_of};
+use crate::load::{BuiltLinks, GivenLinks, LoadOptions, UnknownNodes, name_of};
 
 /// The file that tells this layout from a folder of tables.
 pub(in crate::load) const GRAPH: &str = "train_graph.json";
@@ -28,10 +28,10 @@ pub(in crate::load) fn load_folder(folder: &Path, options: &LoadOptions) -> Resu
     let path = folder.join(GRAPH);
     let file = NodeLink::read(&path)?;
     let members = read_members(folder, file.nodes.len())?;
-    let (graph, notes) = file.graph(&path, &members, options)?;
+    let (BuiltLinks { graph, relations, .. }, notes) = file.links(&path, &members, options)?;
     let attributes = read_attributes(folder, file.nodes.len(), &members)?;
     let names = Names::from_texts(members.iter().map(usize::to_string));
-    Ok(Dataset { name: name_of(folder), graph, attributes, names, schema: None, notes })
+    Ok(Dataset { name: name_of(folder), graph, relations, attributes, names, schema: None, notes })
 }
 
 /// What is read of the node-link form.
@@ -70,8 +70,8 @@ impl NodeLink {
     }
 
     /// The links between `members`, which are sorted.
-    fn graph(&self, path: &Path, members: &[usize], options: &LoadOptions) -> Result<(Graph, Notes), LoadError> {
-        let (mut builder, mut notes) = (GraphBuilder::new(members.len()), Notes::default());
+    fn links(&self, path: &Path, members: &[usize], options: &LoadOptions) -> Result<(BuiltLinks, Notes), LoadError> {
+        let (mut given, mut notes) = (GivenLinks::default(), Notes::default());
         let number = |position: usize| members.binary_search(&position).ok().map(|number| number as NodeId);
         for (link, &Link { source, target, weight }) in self.links.iter().enumerate() {
             let (id, nodes) = (source.max(target), self.nodes.len());
@@ -80,19 +80,20 @@ impl NodeLink {
             }
             notes.unknown_ends += usize::from(id >= nodes);
             if let (Some(source), Some(target), true) = (number(source), number(target), weight != Some(0.0)) {
-                builder.push(source, target);
+                given.pairs.push((source, target));
                 notes.weighted |= weight.is_some_and(|weight| weight != 1.0);
             }
         }
-        let (graph, cleaned) = builder.build();
-        notes.cleaned = cleaned;
-        // A directed file may state each link twice by nature; only where some are stated once is that a direction.
-        notes.directed = self.directed && cleaned.reciprocal != graph.links();
-        if self.directed && !notes.directed {
+        // A file that says that links have a direction may state each both ways: then they have none.
+        let directed = options.directed.or(if self.directed { None } else { Some(false) });
+        let built = given.build(members.len(), &LoadOptions { directed, ..options.clone() });
+        let mut notes = Notes { weighted: notes.weighted, unknown_ends: notes.unknown_ends, ..built.notes() };
+        notes.directed &= self.directed;
+        if self.directed && notes.cleaned.reciprocal == built.graph.links() {
             notes.cleaned.reciprocal = 0;
         }
-        options.check(path, &graph, &notes)?;
-        Ok((graph, notes))
+        options.check(path, &built.graph, &notes)?;
+        Ok((built, notes))
     }
 }
 
@@ -263,10 +264,11 @@ mod tests {
     #[test]
     fn self_loops_and_repeated_links_are_counted() {
         let check = |directed: bool, links: &str, expected: [usize; 3], noted: bool| {
-            let notes = Files::new().links(directed, links).load(LoadOptions::default()).unwrap().notes;
+            let dataset = Files::new().links(directed, links).load(LoadOptions::default()).unwrap();
+            let notes = &dataset.notes;
             let [self_loops, duplicates, reciprocal] = expected;
             assert_eq!(notes.cleaned, Cleaned { self_loops, duplicates, reciprocal }, "{links}");
-            assert_eq!(notes.directed, noted, "{links}");
+            assert_eq!(dataset.relations.is_some(), noted, "{links}");
         };
         check(false, "[1,2] [1,2] [2,1] [4,2] [4,4] [0,0]", [1, 1, 1], false);
         check(true, "[1,2] [2,1] [4,2] [2,4] [1,1]", [1, 0, 0], false);
@@ -274,10 +276,8 @@ mod tests {
     }
 
     #[test]
-    fn strict_input_refuses_directions_and_weights() {
+    fn strict_input_refuses_weights() {
         let check = |files: &Files| files.load(strict()).unwrap_err();
-        let one_way = Files::new().links(true, "[1,2] [2,1] [4,2]");
-        assert!(matches!(check(&one_way), LoadError::Directed { one_way: 1, links: 2, .. }));
         let files = Files::new();
         let weights = files.graph.replace("\"target\": 2", "\"target\": 2, \"weight\": 0.5");
         assert!(matches!(check(&files.graph(&weights)), LoadError::Weighted { .. }));

@@ -20,10 +20,10 @@ use rows::Rows;
 pub(in crate::load) use rows::endings;
 
 use super::error::{LineProblem, LoadError, TableProblem};
-use super::{LoadOptions, UnknownNodes, name_of};
+use super::{BuiltLinks, GivenLinks, LoadOptions, UnknownNodes, name_of};
 use crate::columns::{Cells, EdgeColumns, Schema};
 use crate::dataset::{Dataset, NewNodes, Notes};
-use crate::graph::{GraphBuilder, Names, NodeId};
+use crate::graph::{Names, NodeId};
 
 pub use memory::{Objects, Table};
 pub use pairs::{load_names, load_pairs};
@@ -32,13 +32,18 @@ pub(in crate::load) use rows::is_table;
 /// Headers of the two columns that make a link; other tables have it in their first two.
 const ENDS: [(&str, &str); 4] = [("source", "target"), ("from", "to"), ("src", "dst"), ("src", "dest")];
 
+/// Headers of a column that says what links mean.
+const RELATIONS: [&str; 7] = ["relation", "rel", "relation_type", "edge_type", "link_type", "predicate", "rel_type"];
+
+/// The most relations that a table may have.
+const MOST_RELATIONS: usize = 32;
+
 /// Headers of a column of weights.
 const WEIGHTS: [&str; 3] = ["weight", "weights", "w"];
 
 /// Loads a graph from a table of links and a table of nodes.
 ///
-/// Links are taken as directed, and their direction dropped, when some but not all stand there in both directions.
-/// A weight of 0 is no link; other weights are dropped.
+/// Whether links are directed is found out from how they run, unless `options` say so. A weight of 0 is no link; other weights are dropped.
 pub fn load_tables(edges: &Path, nodes: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
     let table = NodeTable::read(&|| Rows::open(nodes), &options.columns, options.strict_input)?;
     assemble(table, edges, Rows::open(edges)?, options)
@@ -63,24 +68,23 @@ pub fn load_in_memory(nodes: &dyn Table, edges: &dyn Table, options: &LoadOption
 
 fn assemble(table: NodeTable, edges: &Path, links: Rows<'_>, options: &LoadOptions) -> Result<Dataset, LoadError> {
     let ends = Ends { file_name: &table.file_name, numbers: table.index()? };
-    let mut links = Links::read(links, &ends, options)?;
-    let mut builder = GraphBuilder::new(ends.numbers.len());
-    builder.extend(links.pairs.drain(..));
-    let (graph, cleaned) = builder.build();
+    let Links { given, weighted, unknown_ends } = Links::read(links, &ends, options)?;
+    let built = given.build(ends.numbers.len(), options);
     let notes = Notes {
-        cleaned,
-        directed: cleaned.reciprocal != 0 && cleaned.reciprocal != graph.links(),
-        weighted: links.weighted,
-        unknown_ends: links.unknown_ends,
+        weighted,
+        unknown_ends,
         ignored_columns: table.schema.ignored(),
         cells: table.mismatches.notes(),
+        ..built.notes()
     };
+    let BuiltLinks { graph, relations, .. } = built;
     options.check(edges, &graph, &notes)?;
     if table.attributes.width() == 0 {
         return Err(LoadError::NoAttributes { path: table.path });
     }
     let NodeTable { names, attributes, schema, .. } = table;
-    Ok(Dataset { name: name_of(edges), graph, attributes, names: Names::Texts(names), schema: Some(schema), notes })
+    let names = Names::Texts(names);
+    Ok(Dataset { name: name_of(edges), graph, relations, attributes, names, schema: Some(schema), notes })
 }
 
 /// Loads the two tables of a folder.
@@ -122,7 +126,7 @@ pub fn new_nodes(table: &dyn Table, schema: &Schema, strict: bool) -> Result<New
 /// What an edge table says.
 #[derive(Default)]
 struct Links {
-    pairs: Vec<(NodeId, NodeId)>,
+    given: GivenLinks,
     weighted: bool,
     unknown_ends: usize,
 }
@@ -150,12 +154,34 @@ impl Links {
     ) -> Result<(), LineProblem> {
         let weight = columns.weight(row)?;
         match (nodes.find(row, &columns.source), nodes.find(row, &columns.target)) {
-            (Ok(source), Ok(target)) => self.pairs.extend((weight != 0.0).then_some((source, target))),
+            (Ok(source), Ok(target)) if weight != 0.0 => {
+                self.given.pairs.push((source, target));
+                if let Some(column) = &columns.relation {
+                    let relation = self.relation(&row.cell(column.index).to_text(), &column.name)?;
+                    self.given.relation_of.push(relation);
+                }
+            }
+            (Ok(_), Ok(_)) => {}
             _ if unknown_nodes == UnknownNodes::Drop => self.unknown_ends += 1,
             (Err(problem), _) | (_, Err(problem)) => return Err(problem),
         }
         self.weighted |= weight != 0.0 && weight != 1.0;
         Ok(())
+    }
+}
+
+impl Links {
+    /// The number of a relation, a new one where it is the first of its name.
+    fn relation(&mut self, name: &str, column: &str) -> Result<u8, LineProblem> {
+        let relations = &mut self.given.relations;
+        let known = relations.iter().position(|known| known == name);
+        if known.is_none() {
+            if relations.len() == MOST_RELATIONS {
+                return Err(LineProblem::TooManyRelations { column: column.to_owned(), most: MOST_RELATIONS });
+            }
+            relations.push(name.to_owned());
+        }
+        Ok(known.unwrap_or(relations.len() - 1) as u8)
     }
 }
 
@@ -180,6 +206,7 @@ struct LinkColumns {
     source: LinkColumn,
     target: LinkColumn,
     weight: Option<LinkColumn>,
+    relation: Option<LinkColumn>,
 }
 
 struct LinkColumn {
@@ -189,16 +216,22 @@ struct LinkColumn {
 
 impl LinkColumns {
     fn given(rows: &Rows<'_>, given: &EdgeColumns) -> Result<Self, LoadError> {
-        let weight = given.weight.as_ref().map(|name| rows.find(name)).transpose()?;
-        Ok(LinkColumns::at(rows.header(), rows.find(&given.source)?, rows.find(&given.target)?, weight))
+        let optional = |name: &Option<String>| name.as_ref().map(|name| rows.find(name)).transpose();
+        let more = [optional(&given.weight)?, optional(&given.relation)?];
+        Ok(LinkColumns::at(rows.header(), rows.find(&given.source)?, rows.find(&given.target)?, more))
     }
 
-    /// Weights are in a column that is called so, unless it is said.
-    fn at(header: &[String], source: usize, target: usize, weight: Option<usize>) -> Self {
+    /// Weights and relations are in columns that are called so, unless it is said.
+    fn at(header: &[String], source: usize, target: usize, [weight, relation]: [Option<usize>; 2]) -> Self {
         let named = |name: &&str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
-        let found = || WEIGHTS.iter().find_map(named).filter(|&weight| weight != source && weight != target);
+        let found = |names: &[&str]| names.iter().find_map(named).filter(|&place| place != source && place != target);
         let column = |index: usize| LinkColumn { index, name: header[index].clone() };
-        LinkColumns { source: column(source), target: column(target), weight: weight.or_else(found).map(column) }
+        LinkColumns {
+            source: column(source),
+            target: column(target),
+            weight: weight.or_else(|| found(&WEIGHTS)).map(column),
+            relation: relation.or_else(|| found(&RELATIONS)).map(column),
+        }
     }
 
     fn find(rows: &Rows<'_>, nodes: &Ends) -> Result<Self, LoadError> {
@@ -212,7 +245,7 @@ impl LinkColumns {
         if pair.is_none() && [source, target].iter().all(|&end| nodes.numbers.contains_key(header[end].as_str())) {
             return Err(rows.problem(TableProblem::NoHeader { cell: header[0].clone() }));
         }
-        Ok(LinkColumns::at(header, source, target, None))
+        Ok(LinkColumns::at(header, source, target, [None, None]))
     }
 
     /// A weight that is not given is 1.
@@ -323,11 +356,31 @@ mod tests {
 
     #[test]
     fn some_links_in_both_directions_mean_that_links_have_one() {
-        let check =
-            |edges: &str, directed: bool| assert_eq!(load_plain(edges, NODES).unwrap().notes.directed, directed);
+        let check = |edges: &str, directed: bool| {
+            assert_eq!(load_plain(edges, NODES).unwrap().relations.is_some(), directed, "{edges}");
+        };
         check("source,target\np1,p2\np3,p1\n", false);
         check("source,target\np1,p2\np2,p1\n", false);
         check("source,target\np1,p2\np2,p1\np1,p3\n", true);
+    }
+
+    #[test]
+    fn relations_are_in_a_column_of_that_name_or_in_the_one_that_is_said() {
+        let edges = "source,target,relation,how\np1,p2,cites,x\np2,p1,cites,x\np1,p3,cites,y\np2,p3,likes,y\n";
+        let found = |dataset: &Dataset| {
+            let relations = dataset.relations.as_ref().unwrap().roles.relations();
+            relations.iter().map(|relation| (relation.name.clone(), relation.directed)).collect::<Vec<_>>()
+        };
+        let dataset = load_plain(edges, NODES).unwrap();
+        assert_eq!(found(&dataset), [("cites".to_owned(), true), ("likes".to_owned(), false)]);
+        assert_eq!((dataset.graph.links(), dataset.relations.as_ref().unwrap().graph.links()), (3, 4));
+        let said = "[edges]\nsource = \"source\"\ntarget = \"target\"\nrelation = \"how\"\n[relations.x]\ndirected = false\n[relations.y]\ndirected = true\n";
+        let options = LoadOptions { columns: toml::from_str(said).unwrap(), ..LoadOptions::default() };
+        let dataset = load_texts(edges.as_bytes(), NODES.as_bytes(), options).unwrap();
+        assert_eq!(found(&dataset), [("x".to_owned(), false), ("y".to_owned(), true)]);
+        let many: String = (0..33).map(|relation| format!("p1,p2,r{relation}\n")).collect();
+        let error = load_plain(&format!("source,target,relation\n{many}"), NODES).unwrap_err();
+        assert!(error.to_string().contains("line 34") && error.to_string().contains("32"), "{error}");
     }
 
     #[test]
@@ -346,11 +399,9 @@ mod tests {
     }
 
     #[test]
-    fn strict_input_refuses_directions_and_weights() {
+    fn strict_input_refuses_weights() {
         let strict = LoadOptions { strict_input: true, ..LoadOptions::default() };
         let check = |edges: &str| load_texts(edges.as_bytes(), NODES.as_bytes(), strict.clone()).unwrap_err();
-        let one_way = check("source,target\np1,p2\np2,p1\np1,p3\n");
-        assert!(matches!(one_way, LoadError::Directed { one_way: 1, links: 2, .. }));
         assert!(matches!(check("source,target,w\np1,p2,3\n"), LoadError::Weighted { .. }));
     }
 

@@ -26,7 +26,7 @@ pub fn load_pairs(path: &Path) -> Result<Vec<(u64, PairQuery)>, LoadError> {
             Some(cell) => Err(LineProblem::NotABoolean { column: "known".into(), cell: cell.to_owned() }),
         };
         let [source, target] = [source, target].map(|place| row.cell(place).to_text().into_owned());
-        let pair = known.map(|known| (line, PairQuery { source, target, known }));
+        let pair = known.map(|known| (line, PairQuery { source, target, known, relation: None }));
         pairs.push(pair.map_err(|problem| rows.line_problem(line, problem))?);
     }
     Ok(pairs)
@@ -56,8 +56,12 @@ mod tests {
     #[test]
     fn pairs_are_read_with_their_lines_and_what_is_said_of_their_targets() {
         let pairs = load("target,source\np1,n1\nn1,n2\n").unwrap();
-        let pair =
-            |source: &str, target: &str, known| PairQuery { source: source.into(), target: target.into(), known };
+        let pair = |source: &str, target: &str, known| PairQuery {
+            source: source.into(),
+            target: target.into(),
+            known,
+            relation: None,
+        };
         assert_eq!(pairs, [(2, pair("n1", "p1", None)), (3, pair("n2", "n1", None))]);
         let pairs = load("source,target,known\nn1,p1,true\nn1,n2,false\nn1,n2,\n").unwrap();
         let known: Vec<Option<bool>> = pairs.iter().map(|pair| pair.1.known).collect();

@@ -1,0 +1,186 @@
+//! What links mean and whether they have a direction.
+
+use super::LoadOptions;
+use crate::dataset::Notes;
+use crate::graph::{Cleaned, Graph, GraphBuilder, NodeId, Relation, RoleGraph, Roles};
+
+/// A share of links that stand there both ways from which on those that do not are taken for gaps.
+const NEARLY_ALL: f64 = 0.9;
+/// A share of such links from which on they are no slips: where links have no direction, none need stand there twice.
+const SOME: f64 = 0.01;
+/// How uneven the two ends of links are where direction means something. Links that stand there once and either way round give 1.
+const UNEVEN: f64 = 1.5;
+
+/// Links as they were given: from a source to a target, and of a relation where there are several.
+#[derive(Clone, Debug, Default)]
+pub struct GivenLinks {
+    /// Sources and targets.
+    pub pairs: Vec<(NodeId, NodeId)>,
+    /// The relation of each; empty where there is one without a name.
+    pub relation_of: Vec<u8>,
+    /// What relations are called.
+    pub relations: Vec<String>,
+}
+
+/// What became of them.
+pub struct BuiltLinks {
+    /// The links without their directions.
+    pub graph: Graph,
+    /// With directions and relations, where they have any.
+    pub relations: Option<RoleGraph>,
+    /// What was left out.
+    pub cleaned: Cleaned,
+    /// Whether they have a direction that nobody wants.
+    pub ignored_direction: bool,
+}
+
+impl GivenLinks {
+    /// Finds out which relations are directed, unless `options` say so, and builds the graphs.
+    pub fn build(mut self, nodes: usize, options: &LoadOptions) -> BuiltLinks {
+        if self.relations.len() > 1 {
+            return self.build_relations(nodes, options);
+        }
+        let name = self.relations.pop().unwrap_or_default();
+        let said = options.is_directed(&name);
+        let shape = Shape::of(nodes, &self.pairs);
+        if said == Some(false) || said.is_none() && shape.is_one_way() {
+            let (graph, cleaned) = built(nodes, self.pairs.drain(..));
+            let ignored_direction = !shape.is_one_way() && shape.is_directed(&cleaned, &graph);
+            return BuiltLinks { graph, relations: None, cleaned, ignored_direction };
+        }
+        let (graph, cleaned) = built(nodes, self.pairs.iter().copied());
+        let directed = said.unwrap_or_else(|| shape.is_directed(&cleaned, &graph));
+        let relations = directed.then(|| {
+            let roles = Roles::of(vec![Relation { name, directed }]).unwrap_or_default();
+            RoleGraph::new(nodes, roles, self.pairs.iter().map(|&(source, target)| (0, source, target)))
+        });
+        BuiltLinks { graph, relations, cleaned, ignored_direction: false }
+    }
+
+    fn build_relations(self, nodes: usize, options: &LoadOptions) -> BuiltLinks {
+        let (graph, cleaned) = built(nodes, self.pairs.iter().copied());
+        let all = || self.pairs.iter().zip(&self.relation_of).map(|(&(source, target), &of)| (of, source, target));
+        let relation = |(number, name): (usize, &String)| {
+            let of =
+                |(of, source, target): (u8, NodeId, NodeId)| (usize::from(of) == number).then_some((source, target));
+            let pairs: Vec<(NodeId, NodeId)> = all().filter_map(of).collect();
+            let found = || {
+                let (shape, (graph, cleaned)) = (Shape::of(nodes, &pairs), built(nodes, pairs.iter().copied()));
+                !shape.is_one_way() && shape.is_directed(&cleaned, &graph)
+            };
+            Relation { name: name.clone(), directed: options.is_directed(name).unwrap_or_else(found) }
+        };
+        let relations: Vec<Relation> = self.relations.iter().enumerate().map(relation).collect();
+        let roles = Roles::of(relations).unwrap_or_default();
+        let links = all().map(|(of, source, target)| (usize::from(of), source, target));
+        let relations = (!roles.is_plain()).then(|| RoleGraph::new(nodes, roles, links));
+        BuiltLinks { graph, relations, cleaned, ignored_direction: false }
+    }
+}
+
+impl BuiltLinks {
+    /// What the user should know about them.
+    pub fn notes(&self) -> Notes {
+        Notes { cleaned: self.cleaned, directed: self.ignored_direction, ..Notes::default() }
+    }
+}
+
+fn built(nodes: usize, pairs: impl Iterator<Item = (NodeId, NodeId)>) -> (Graph, Cleaned) {
+    let mut builder = GraphBuilder::new(nodes);
+    builder.extend(pairs);
+    builder.build()
+}
+
+/// How links run.
+struct Shape {
+    /// Every source comes before its target in the table of nodes, or every one after it.
+    ordered: bool,
+    /// No node is both a source and a target.
+    between_groups: bool,
+    /// How far sources and targets of the same node differ in number, against chance: about 1 where direction is chance.
+    unevenness: f64,
+}
+
+impl Shape {
+    fn of(nodes: usize, pairs: &[(NodeId, NodeId)]) -> Self {
+        let (mut out, mut into) = (vec![0_u32; nodes], vec![0_u32; nodes]);
+        for &(source, target) in pairs.iter().filter(|pair| pair.0 != pair.1) {
+            out[source as usize] += 1;
+            into[target as usize] += 1;
+        }
+        let rising = pairs.iter().filter(|pair| pair.0 < pair.1).count();
+        let falling = pairs.iter().filter(|pair| pair.0 > pair.1).count();
+        let ends = || out.iter().zip(&into).map(|(&out, &into)| (f64::from(out), f64::from(into)));
+        let several = || ends().filter(|(out, into)| out + into >= 2.0);
+        let uneven: f64 = several().map(|(out, into)| (out - into).powi(2) / (out + into)).sum();
+        Shape {
+            ordered: rising == 0 || falling == 0,
+            between_groups: ends().all(|(out, into)| out == 0.0 || into == 0.0),
+            unevenness: uneven / several().count().max(1) as f64,
+        }
+    }
+
+    /// Whether each link stands there once, in an order that says nothing: by the table of nodes, or from one group to another.
+    fn is_one_way(&self) -> bool {
+        self.ordered || self.between_groups
+    }
+
+    fn is_directed(&self, cleaned: &Cleaned, graph: &Graph) -> bool {
+        let both_ways = cleaned.reciprocal as f64 / graph.links().max(1) as f64;
+        both_ways < NEARLY_ALL && (both_ways >= SOME || self.unevenness > UNEVEN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synthetic::World;
+
+    fn directed(pairs: Vec<(NodeId, NodeId)>) -> bool {
+        let links = GivenLinks { pairs, ..GivenLinks::default() };
+        links.build(300, &LoadOptions::default()).relations.is_some()
+    }
+
+    #[test]
+    fn links_are_directed_where_some_run_both_ways_or_ends_differ() {
+        let links: Vec<(NodeId, NodeId)> =
+            World { nodes: 300, links_per_node: 8.0, ..World::default() }.graph().iter_links().collect();
+        assert!(!directed(links.clone()), "in the order of the nodes");
+        let both = links.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
+        assert!(!directed(both), "each both ways");
+        let chance = links.iter().enumerate().map(|(place, &(a, b))| if place % 2 == 0 { (a, b) } else { (b, a) });
+        assert!(!directed(chance.collect()), "either way round");
+        let some = links
+            .iter()
+            .enumerate()
+            .flat_map(|(place, &(a, b))| [(a, b), (b, a)].into_iter().take(if place % 3 == 0 { 2 } else { 1 }));
+        assert!(directed(some.collect()), "a third both ways");
+        let hubs =
+            links.iter().map(|&(a, b)| if a % 10 < b % 10 || a % 10 == b % 10 && a < b { (b, a) } else { (a, b) });
+        assert!(directed(hubs.collect()), "to few nodes from many");
+        assert!(!directed((0..100).map(|user| (user, 200 + user % 7)).collect()), "from users to items");
+    }
+
+    #[test]
+    fn what_users_say_counts() {
+        let build = |directed: bool| {
+            let links = GivenLinks { pairs: vec![(0, 1), (1, 2), (2, 1)], ..GivenLinks::default() };
+            links.build(3, &LoadOptions { directed: Some(directed), ..LoadOptions::default() })
+        };
+        assert!(build(true).relations.is_some() && !build(true).ignored_direction);
+        assert!(build(false).relations.is_none() && build(false).ignored_direction);
+    }
+
+    #[test]
+    fn relations_are_directed_each_on_its_own() {
+        let links = GivenLinks {
+            pairs: vec![(0, 1), (1, 2), (2, 1), (0, 2), (1, 2)],
+            relation_of: vec![0, 0, 0, 1, 1],
+            relations: vec!["cites".into(), "likes".into()],
+        };
+        let relations = links.build(3, &LoadOptions::default()).relations.unwrap();
+        let found: Vec<(&str, bool)> =
+            relations.roles.relations().iter().map(|relation| (relation.name.as_str(), relation.directed)).collect();
+        assert_eq!((found, relations.graph.links()), (vec![("cites", true), ("likes", false)], 5));
+    }
+}
