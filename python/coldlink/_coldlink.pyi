@@ -10,14 +10,31 @@ __all__ = ["Graph", "NewNodes", "Query", "Settings", "Trained", "evaluate", "tun
 @final
 class Graph:
     @staticmethod
-    def read(path: str, strict_input: bool, unknown_nodes: str, columns: str | None, name: str | None) -> Graph: ...
+    def read(
+        path: str,
+        strict_input: bool,
+        unknown_nodes: str,
+        columns: str | None,
+        name: str | None,
+        directed: bool | None,
+    ) -> Graph: ...
     @staticmethod
     def from_columns(
-        nodes: dict[str, Any], edges: dict[str, Any], unknown_nodes: str, columns: str | None, name: str
+        nodes: dict[str, Any],
+        edges: dict[str, Any],
+        unknown_nodes: str,
+        columns: str | None,
+        name: str,
+        directed: bool | None,
     ) -> Graph: ...
     @staticmethod
     def from_arrays(
-        sources: npt.NDArray[Any], targets: npt.NDArray[Any], x: Any, names: list[str] | None, name: str
+        sources: npt.NDArray[Any],
+        targets: npt.NDArray[Any],
+        x: Any,
+        names: list[str] | None,
+        name: str,
+        directed: bool | None,
     ) -> Graph: ...
     def save(self, path: str) -> None: ...
     @property
@@ -77,6 +94,7 @@ class NewNodes:
         npt.NDArray[np.uint32],
         npt.NDArray[np.float32],
         npt.NDArray[np.float64] | None,
+        list[tuple[str | None, str | None]],
         list[str],
     ]: ...
     def links(self, query: Query) -> tuple[str, list[str]]: ...
@@ -101,6 +119,8 @@ class Query:
         popularity: float,
         base_rate: float | None,
         explain: bool,
+        relation: str | None,
+        direction: str | None,
     ) -> Query: ...
 
 def evaluate(

@@ -21,6 +21,7 @@ NAME_COLUMNS = ("id", "node", "name")
 """Columns that name nodes where none is said to; without one of these it is the first."""
 
 WEIGHT_COLUMNS = ("weight", "weights", "w")
+RELATION_COLUMNS = ("relation", "rel", "relation_type", "edge_type", "link_type", "predicate", "rel_type")
 
 
 Kind: TypeAlias = "str | Mapping[str, Any]"
@@ -35,15 +36,17 @@ def read(
     columns: Mapping[str, Kind] | None = None,
     source: str | None = None,
     target: str | None = None,
+    directed: bool | None = None,
 ) -> Graph:
     """Reads a graph as the command line does.
 
     `path` is a folder with `nodes.csv` and `edges.csv` (or `.tsv`, `.jsonl`, packed or not), an `.npz` file in the
     SparseGraph layout, a folder in GraphSAGE's PPI layout, or a packed file. `strict_input` refuses links with
-    directions or weights, and cells that cannot be read, instead of dropping these; `unknown_nodes="drop"` leaves out
+    weights, and cells that cannot be read, instead of dropping these; `unknown_nodes="drop"` leaves out
     links of nodes that have no row. A `LoadWarning` says what was left out. `columns` says what columns of the node
     table are, where that is not to be found out: `{"price": "numeric", "title": {"kind": "text", "rare": 3}}`.
-    `source` and `target` are the columns of the links' ends, where they are not called so.
+    `source` and `target` are the columns of the links' ends, where they are not called so. `directed` says whether
+    links run from a source to a target; without it, that is found out from the links.
 
     >>> coldlink.read(folder)
     Graph('papers', nodes=150, links=450, attributes=13)
@@ -51,7 +54,7 @@ def read(
     if (source is None) != (target is None):
         raise ConfigError("one of `source` and `target` is missing", hint="give both, or neither")
     said = _kinds(columns, None, None if source is None else {"source": source, "target": target})
-    return Graph._loaded(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, said, None))
+    return Graph._loaded(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, said, None, directed))
 
 
 class Graph:
@@ -74,12 +77,21 @@ class Graph:
         return graph
 
     @classmethod
-    def from_arrays(cls, edges: Any, x: Any, *, names: Iterable[Any] | None = None, name: str = "graph") -> Graph:
+    def from_arrays(
+        cls,
+        edges: Any,
+        x: Any,
+        *,
+        names: Iterable[Any] | None = None,
+        name: str = "graph",
+        directed: bool | None = None,
+    ) -> Graph:
         """A graph from numpy arrays or scipy matrices.
 
         `edges` has a row of two node numbers for each link, or is a square sparse matrix. `x` has a row of attributes
         for each node, dense or sparse. Arrays are read where they lie, whatever their strides. `names` are what nodes
         are called; without them nodes are numbers. `name` is what the graph is called in model files and reports.
+        `directed` says whether links run from a source to a target; without it, that is found out from the links.
 
         >>> import numpy as np, scipy.sparse
         >>> edges = np.array([[0, 1], [1, 2], [2, 0]])
@@ -88,7 +100,7 @@ class Graph:
         """
         sources, targets = arrays.ends(edges)
         texts = None if names is None else tables.texts_of(names)
-        return cls._loaded(_coldlink.Graph.from_arrays(sources, targets, arrays.matrix(x), texts, name))
+        return cls._loaded(_coldlink.Graph.from_arrays(sources, targets, arrays.matrix(x), texts, name, directed))
 
     @classmethod
     def from_pandas(
@@ -102,14 +114,16 @@ class Graph:
         name: str = "graph",
         unknown_nodes: str = "refuse",
         columns: Mapping[str, Kind] | None = None,
+        directed: bool | None = None,
     ) -> Graph:
         """A graph from two tables: a row with attributes for each node, and a row for each link.
 
         `id` is the column that names nodes: by default `id`, `node` or `name`, a named index, or else the first.
         Other columns become attributes: numbers, words of texts, values (`a|b|c` and lists are several), dates,
         vectors; `columns` says what a column is where that is not to be found out. `source` and `target` are the
-        columns of the links' ends: by default those called so, or else the first two. New rows for the model have
-        the same columns.
+        columns of the links' ends: by default those called so, or else the first two. A column `relation` of `edges`
+        says what links mean. `directed` says whether they run from a source to a target; without it, that is found
+        out from the links. New rows for the model have the same columns.
 
         >>> import pandas as pd
         >>> nodes = pd.DataFrame({"id": ["a", "b", "c"], "year": [1999, 2001, 2000], "words": ["x|y", "y", "x"]})
@@ -119,14 +133,15 @@ class Graph:
         """
         rows = tables.frame_columns(_with_id_first(nodes, id))
         links = tables.frame_columns(_ends_of(edges, source, target))
-        return cls._loaded(_coldlink.Graph.from_columns(rows, links, unknown_nodes, _kinds(columns, id), name))
+        kinds = _kinds(columns, id)
+        return cls._loaded(_coldlink.Graph.from_columns(rows, links, unknown_nodes, kinds, name, directed))
 
     @classmethod
     def from_networkx(cls, graph: Any, *, x: str | None = None, name: str | None = None) -> Graph:
         """A graph of networkx.
 
         Nodes are called by what `str` makes of them. Their data become attributes as the columns of a table do; or
-        `x` is the key of a vector that each node has.
+        `x` is the key of a vector that each node has. Links of a `DiGraph` are directed.
 
         >>> import networkx as nx
         >>> friends = nx.Graph([("ann", "bob"), ("bob", "cem")])
@@ -135,17 +150,19 @@ class Graph:
         Graph('graph', nodes=3, links=2, attributes=2)
         """
         name = name or getattr(graph, "name", "") or "graph"
+        directed = bool(graph.is_directed())
         numbers = {node: number for number, node in enumerate(graph.nodes)}
         if x is None:
             rows = tables.record_columns(_record(node, data) for node, data in graph.nodes(data=True))
             links = tables.record_columns({"source": str(a), "target": str(b)} for a, b in graph.edges())
-            return cls._loaded(_coldlink.Graph.from_columns(rows, links, "refuse", None, name))
+            return cls._loaded(_coldlink.Graph.from_columns(rows, links, "refuse", None, name, directed))
         missing = next((node for node, data in graph.nodes(data=True) if x not in data), None)
         if missing is not None:
             raise LoadError(f"node `{missing}` has no `{x}`", hint="give each node a vector of the same length")
         rows = np.array([data[x] for _, data in graph.nodes(data=True)])
         edges = np.array([(numbers[a], numbers[b]) for a, b in graph.edges()], dtype=np.int64)
-        return cls.from_arrays(edges, rows, names=[str(node) for node in graph.nodes], name=name)
+        names = [str(node) for node in graph.nodes]
+        return cls.from_arrays(edges, rows, names=names, name=name, directed=directed)
 
     @classmethod
     def from_pyg(cls, data: Any, *, names: Iterable[Any] | None = None, name: str = "graph") -> Graph:
@@ -216,7 +233,7 @@ class Graph:
         """What loading left out and what else you should know about the graph; `LoadWarning` says the same.
 
         >>> coldlink.Graph.from_arrays([[0, 1], [0, 1], [1, 2], [2, 1]], np.eye(3)).notes
-        ['ignored 1 repeated link', 'ignored the direction of links']
+        ['ignored 1 repeated link', 'links are directed: they run from a source to a target']
         """
         return self._inner.notes
 
@@ -254,7 +271,7 @@ class Graph:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         def read(path: str) -> _coldlink.Graph:
-            return _coldlink.Graph.read(path, False, "refuse", None, state["name"])
+            return _coldlink.Graph.read(path, False, "refuse", None, state["name"], None)
 
         self._inner = pickled.opened(state["graph"], read)
 
@@ -292,8 +309,9 @@ def _ends_of(edges: pandas.DataFrame, source: str | None, target: str | None) ->
         for end in (source, target):
             if end not in edges.columns:
                 raise LoadError(f"column `{end}` is missing", hint="give both `source` and `target`")
-        weights = [column for column in edges.columns if str(column).lower() in WEIGHT_COLUMNS]
-        edges = edges[[source, target, *weights]].set_axis(["source", "target", *weights], axis=1)
+        wanted = WEIGHT_COLUMNS + RELATION_COLUMNS
+        more = [column for column in edges.columns if str(column).lower() in wanted and column not in (source, target)]
+        edges = edges[[source, target, *more]].set_axis(["source", "target", *more], axis=1)
     whole: pandas.DataFrame = edges.apply(tables.whole_ids)
     return whole
 

@@ -99,6 +99,8 @@ class Model:
         among: str = "known",
         exclude: Iterable[Any] = (),
         node_type: str | None = None,
+        relation: str | None = None,
+        direction: str | None = None,
         where: Mapping[str, Any] | None = None,
         popularity: float = 1.0,
         base_rate: float | None = None,
@@ -109,13 +111,15 @@ class Model:
         `new` is a DataFrame, a dict or a list of dicts with the columns of the table that was trained on; an array or
         a sparse matrix with the columns of `x`, where `names` may name its rows; or the path of a table. Targets are
         looked for `among` the `"known"` nodes, the other `"new"` ones or `"both"`, never among the names in `exclude`.
-        Where nodes have types, `node_type` is the one to find. `where` has values that known targets must have, as
+        Where nodes have types, `node_type` is the one to find. Where links have several relations, `relation` names one;
+        where they have a direction, `direction` is `"out"` of the new nodes unless you say `"in"` or `"both"`. `where` has values that known targets must have, as
         `{"category": "book"}`; a list is several values. `popularity` is the popularity weight: 1 ranks as scored, 0
         ranks as if popularity had no effect. A score is the log-odds of a link; its probability holds for `base_rate`,
         the share of linked pairs among all, which is the training graph's unless given.
 
         Gives a DataFrame, or a list of dicts where pandas is not installed: `source`, `rank`, `target`, `known` (or
-        else the target is new), `score`, and `probability` where the model gives it.
+        else the target is new), `relation` and `direction` where links have any, `score`, and `probability` where the
+        model gives it.
 
         >>> links = model.recommend([{"id": "n1", "words": "honey"}, {"id": "n2", "words": "pollen"}], k=2)
         >>> links[["source", "rank", "known"]].to_numpy().tolist()
@@ -125,8 +129,8 @@ class Model:
         [True, True, True]
         """
         asked = self._ask(new, names)
-        query = _query(k, among, exclude, node_type, where, popularity, base_rate)
-        rows, ranks, targets, scores, probabilities, notes = asked.recommend(query)
+        query = _query(k, among, exclude, node_type, where, popularity, base_rate, False, relation, direction)
+        rows, ranks, targets, scores, probabilities, meanings, notes = asked.recommend(query)
         notice(asked.notes + notes)
         new_names = tables.names_array(asked.names(), len(asked))
         target_names = self._known_names() if among == "known" else tables.joined(self._known_names(), new_names)
@@ -135,8 +139,12 @@ class Model:
             "rank": ranks,
             "target": target_names[targets],
             "known": targets < self._fitted().nodes,
-            "score": scores,
         }
+        for place, column in enumerate(["relation", "direction"]):
+            values = [meaning[place] for meaning in meanings]
+            if any(value is not None for value in values):
+                columns[column] = np.array(values, dtype=object)
+        columns["score"] = scores
         if probabilities is not None:
             columns["probability"] = probabilities
         return tables.table(columns)
@@ -149,6 +157,8 @@ class Model:
         among: str = "known",
         exclude: Iterable[Any] = (),
         node_type: str | None = None,
+        relation: str | None = None,
+        direction: str | None = None,
         where: Mapping[str, Any] | None = None,
         popularity: float = 1.0,
         base_rate: float | None = None,
@@ -168,7 +178,7 @@ class Model:
         ['words=honey']
         """
         asked = self._ask(new, names)
-        query = _query(k, among, exclude, node_type, where, popularity, base_rate, explain)
+        query = _query(k, among, exclude, node_type, where, popularity, base_rate, explain, relation, direction)
         text, notes = asked.links(query)
         return {"links": json.loads(text), "notes": asked.notes + notes}
 
@@ -473,10 +483,14 @@ def _query(
     where: Mapping[str, Any] | None,
     popularity: float,
     base_rate: float | None,
-    explain: bool = False,
+    explain: bool,
+    relation: str | None,
+    direction: str | None,
 ) -> _coldlink.Query:
     excluded, filters = tables.texts_of(exclude), tables.filters(where or {})
-    return _coldlink.Query(_count("k", k), among, excluded, node_type, filters, popularity, base_rate, explain)
+    return _coldlink.Query(
+        _count("k", k), among, excluded, node_type, filters, popularity, base_rate, explain, relation, direction
+    )
 
 
 def _count(name: str, value: int) -> int:

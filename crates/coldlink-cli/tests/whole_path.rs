@@ -35,7 +35,7 @@ fn what_loading_leaves_out_is_told_unless_quiet() {
         "ignored 1 self-loop\n",
         "ignored 1 repeated link\n",
         "ignored 1 link of nodes without a row\n",
-        "ignored the direction of links",
+        "links are directed",
         "ignored the weights of links",
         "ignored column `title`",
     ] {
