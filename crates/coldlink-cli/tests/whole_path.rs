@@ -37,7 +37,7 @@ fn what_loading_leaves_out_is_told_unless_quiet() {
         "ignored 1 link of nodes without a row\n",
         "ignored the direction of links",
         "ignored the weights of links",
-        "ignored column `title`",
+        "left out column `title`",
     ] {
         assert!(done.err.contains(note), "{note} is not in\n{}", done.err);
     }
