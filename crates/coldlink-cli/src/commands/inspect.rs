@@ -139,7 +139,8 @@ impl Column {
             facts.add("", format!("such as {}", quoted(samples)));
         }
         if *odd_cells > 0 {
-            facts.add("", format!("{} count as missing: {}", count(*odd_cells, "odd cell"), quoted(odd_examples)));
+            let s = if *odd_cells == 1 { "s" } else { "" };
+            facts.add("", format!("{} count{s} as missing: {}", count(*odd_cells, "odd cell"), quoted(odd_examples)));
         }
     }
 }

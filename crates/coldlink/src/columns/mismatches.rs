@@ -46,12 +46,12 @@ impl OddCells {
 
     fn note(&self) -> String {
         let OddCells { column, kind, cells, line, examples } = self;
-        let (s, are) = if *cells == 1 { ("", "is") } else { ("s", "are") };
+        let (cells_are, count) = match cells {
+            1 => ("1 cell is".to_owned(), "counts"),
+            _ => (format!("{cells} cells are"), "count"),
+        };
         let examples = examples.join("`, `");
-        format!(
-            "column `{column}`: {cells} cell{s} {are} not {kind} and count{} as missing, first on line {line}: `{examples}`",
-            if *cells == 1 { "s" } else { "" }
-        )
+        format!("column `{column}`: {cells_are} not {kind} and {count} as missing, first on line {line}: `{examples}`")
     }
 }
 
