@@ -200,7 +200,7 @@ def test_what_loading_noticed_is_kept_and_warned_of_once(folder: Path, tables: A
 
 def test_columns_that_become_no_attribute_are_told(tables: Any) -> None:
     nodes, links = tables
-    with pytest.warns(coldlink.LoadWarning, match="ignored column `empty`"):
+    with pytest.warns(coldlink.LoadWarning, match="left out column `empty`"):
         coldlink.Graph.from_pandas(nodes.assign(empty=None), links)
 
 

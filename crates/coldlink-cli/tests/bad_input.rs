@@ -192,7 +192,11 @@ fn new_nodes_that_do_not_fit_the_model_are_refused() {
     check(&folder, &format!("{strict} wrong.csv -o out.csv"), &["line 2: column `old`: cannot read `many` as numeric"]);
     let lenient = folder.run("predict papers.model --new wrong.csv -o links.csv");
     assert_eq!(lenient.code, 0);
-    assert!(lenient.err.contains("read 1 cell as empty, first on line 2: column `old`"), "{}", lenient.err);
+    assert!(
+        lenient.err.contains("column `old`: 1 cell is not numeric and counts as missing, first on line 2: `many`"),
+        "{}",
+        lenient.err
+    );
     folder.write("pairs.csv", "source,target\nfresh,p1\nfresh,p999\n");
     let line = "predict papers.model --new new.csv --pairs pairs.csv -q -o out.csv";
     check(&folder, line, &["`pairs.csv` line 3: there is no node `p999`", "hint: "]);

@@ -24,6 +24,33 @@ fn a_packed_graph_is_the_graph_it_was_made_of() {
 }
 
 #[test]
+fn inspect_says_why_a_column_is_of_its_kind_and_which_cells_are_odd() {
+    let folder = Folder::new();
+    let row = |row: usize| match row {
+        7 => "n7,on request,en\n".to_owned(),
+        _ => format!("n{row},\"{},50 €\",en\n", row * 3),
+    };
+    let rows: String = (0..40).map(row).collect();
+    folder.write("shop/nodes.csv", format!("id,price,lang\n{rows}"));
+    folder.write("shop/edges.csv", "source,target\nn1,n2\nn2,n3\n");
+    let text = folder.check("inspect shop");
+    for line in [
+        "numeric, 2 attributes: nearly all cells are numbers",
+        "such as `0,50 €`, `3,50 €`, `6,50 €`",
+        "1 odd cell counts as missing: `on request`",
+        "column `lang`             not used: all rows say the same",
+        "note: left out column `lang`: all rows say the same",
+        "note: column `price`: 1 cell is not numeric and counts as missing, first on line 9: `on request`",
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+    let about: Value = serde_json::from_str(&folder.check("inspect shop --json")).unwrap();
+    let price = &about["columns"][1];
+    assert_eq!((&price["odd_cells"], &price["odd_examples"][0]), (&1.into(), &"on request".into()));
+    assert!(folder.check("inspect shop --schema").contains("decimal = \"comma\""));
+}
+
+#[test]
 fn what_loading_leaves_out_is_told_unless_quiet() {
     let folder = Folder::new();
     folder.write("loops/nodes.csv", "id,x,title\na,1,\nb,2,\nc,3,\n");
@@ -37,7 +64,7 @@ fn what_loading_leaves_out_is_told_unless_quiet() {
         "ignored 1 link of nodes without a row\n",
         "links are directed",
         "ignored the weights of links",
-        "ignored column `title`",
+        "left out column `title`",
     ] {
         assert!(done.err.contains(note), "{note} is not in\n{}", done.err);
     }

@@ -1,6 +1,6 @@
 //! The columns of a model's schema as forms and documents need them.
 
-use coldlink::columns::{ColumnKind, Values};
+use coldlink::columns::{CellPart, ColumnKind, Values};
 use coldlink::graph::NodeId;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -66,10 +66,10 @@ fn describe(column: &coldlink::columns::Column) -> Option<Column> {
         _ if column.width() == 0 => return None,
         ColumnKind::Numeric { .. } => Takes::Number,
         ColumnKind::Boolean {} => Takes::Flag,
-        ColumnKind::Categorical { .. } | ColumnKind::Type {} => Takes::Choice,
+        ColumnKind::Categorical { part: CellPart::Whole, .. } | ColumnKind::Type {} => Takes::Choice,
         ColumnKind::MultiValued { .. } => Takes::Words,
-        ColumnKind::DateTime {} => Takes::Date,
-        ColumnKind::Vector {} => Takes::Vector,
+        ColumnKind::DateTime { .. } => Takes::Date,
+        ColumnKind::Vector { .. } => Takes::Vector,
         _ => Takes::Text,
     };
     let (values, numbers): (&[String], _) = match &column.values {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::columns::{Mismatches, Schema};
+use crate::columns::{Finding, Mismatches, Schema};
 use crate::graph::{Attributes, Cleaned, Graph, Names, NodeId, PLAIN, Relation, RoleGraph, Roles};
 
 /// A graph, a row of attributes for each node, and the nodes' names.
@@ -40,6 +40,38 @@ pub struct Notes {
     /// What cells of the node table say that could not be used, a line each.
     #[serde(default)]
     pub cells: Vec<String>,
+    /// What was found out about the columns of the node table.
+    #[serde(default)]
+    pub columns: Vec<Finding>,
+}
+
+impl Notes {
+    /// Columns that became no attribute, a line for each reason.
+    fn left_out(&self) -> Vec<String> {
+        let reason = |name: &str| {
+            let found = self.columns.iter().find(|finding| finding.column == name);
+            found.map_or("empty, or almost every row has its own text", |finding| finding.reason.as_str())
+        };
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for name in self.ignored_columns.iter().map(String::as_str) {
+            match reasons.iter_mut().find(|(known, _)| *known == reason(name)) {
+                Some((_, names)) => names.push(name),
+                None => reasons.push((reason(name), vec![name])),
+            }
+        }
+        let line = |(reason, names): (&str, Vec<&str>)| {
+            let s = if names.len() == 1 { "" } else { "s" };
+            format!("left out column{s} `{}`: {reason}", names.join("`, `"))
+        };
+        reasons.into_iter().map(line).collect()
+    }
+
+    /// What may be wrong with columns, a line each.
+    fn doubts(&self) -> impl Iterator<Item = String> + '_ {
+        let line =
+            |finding: &Finding| finding.doubt.as_ref().map(|doubt| format!("column `{}`: {doubt}", finding.column));
+        self.columns.iter().filter_map(line)
+    }
 }
 
 /// Nodes that are not in the graph: what predictions are asked for.
@@ -118,12 +150,9 @@ impl Dataset {
         if notes.weighted {
             lines.push("ignored the weights of links".to_owned());
         }
-        if !notes.ignored_columns.is_empty() {
-            let (s, they) = if notes.ignored_columns.len() == 1 { ("", "it is") } else { ("s", "they are") };
-            let names = notes.ignored_columns.join("`, `");
-            lines.push(format!("ignored column{s} `{names}`: {they} empty, or almost every row has its own text"));
-        }
+        lines.extend(notes.left_out());
         lines.extend(notes.cells.iter().cloned());
+        lines.extend(notes.doubts());
         lines.extend(self.dominating_attribute());
         lines
     }

@@ -131,10 +131,16 @@ fn write_the_files_of_the_present_versions() {
     training.run(&mut Watch { stop: Some(STOPPED), began: None }).unwrap_err();
 }
 
+/// Graphs were packed before it was noted why columns are what they are.
+fn without_findings(mut dataset: Dataset) -> Dataset {
+    dataset.notes.columns.clear();
+    dataset
+}
+
 #[test]
 fn a_graph_of_version_1_opens() {
     let opened = open_packed(&stored("papers.coldlink")).unwrap();
-    assert_eq!(opened, papers());
+    assert_eq!(opened, without_findings(papers()));
     assert_eq!((opened.names.get(39), opened.attributes.types().unwrap().names.len()), ("n39".into(), 2));
 }
 
@@ -172,7 +178,7 @@ fn a_graph_is_known_by_its_contents_whatever_it_is_called() {
     for name in ["papers", "papers.npz", "papers.csv"] {
         let path = folder.path().join(name);
         fs::copy(stored("papers.coldlink"), &path).unwrap();
-        assert_eq!(load(&path, &LoadOptions::default()).unwrap(), papers(), "{name}");
+        assert_eq!(load(&path, &LoadOptions::default()).unwrap(), without_findings(papers()), "{name}");
     }
 }
 

@@ -1,10 +1,10 @@
 //! `coldlink inspect`: what is in a graph or a model.
 
 use clap::Args;
-use coldlink::columns::{ColumnKind, EdgeColumns, Schema};
+use coldlink::columns::{ColumnKind, EdgeColumns, Finding, Schema};
 use coldlink::config::Term;
 use coldlink::dataset::Dataset;
-use coldlink::graph::NodeId;
+use coldlink::graph::{Attributes, NodeId};
 use coldlink::index::AboutIndex;
 use coldlink::load::LoadError;
 use coldlink::model::{Model, Summary};
@@ -109,12 +109,70 @@ struct Column {
     /// The node types that have it, if not all do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     of: Vec<String>,
+    /// Why it is of its kind, some of its cells, and those that could not be read.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    found: Option<Found>,
+}
+
+/// What loading found out about a column.
+#[derive(Serialize)]
+struct Found {
+    reason: String,
+    samples: Vec<String>,
+    odd_cells: usize,
+    odd_examples: Vec<String>,
 }
 
 impl Column {
     fn kind_text(&self) -> String {
         if self.of.is_empty() { self.kind.to_owned() } else { format!("{} of {}", self.kind, self.of.join(", ")) }
     }
+
+    /// The kind and the number of attributes with the reason; then, a line each, some cells and the odd ones.
+    fn add_to(&self, facts: &mut Facts) {
+        let made =
+            if self.attributes > 0 { format!(", {}", count(self.attributes, "attribute")) } else { String::new() };
+        let reason = self.found.as_ref().map(|found| format!(": {}", found.reason)).unwrap_or_default();
+        facts.add(format!("column `{}`", self.name), self.kind_text() + &made + &reason);
+        let Some(Found { samples, odd_cells, odd_examples, .. }) = &self.found else { return };
+        if !samples.is_empty() {
+            facts.add("", format!("such as {}", quoted(samples)));
+        }
+        if *odd_cells > 0 {
+            let s = if *odd_cells == 1 { "s" } else { "" };
+            facts.add("", format!("{} count{s} as missing: {}", count(*odd_cells, "odd cell"), quoted(odd_examples)));
+        }
+    }
+}
+
+/// Columns whose values few nodes share, a line each.
+fn lonely_values(schema: &Schema, attributes: &Attributes) -> Vec<String> {
+    let mut counts = vec![0_usize; attributes.sparse_width()];
+    attributes.columns().iter().for_each(|&column| counts[column as usize] += 1);
+    let warn = |column: &coldlink::columns::Column| {
+        let (name, values) = (&column.name, column.width());
+        let first = schema.column(name)?.1 as usize;
+        let of_values = matches!(column.kind, ColumnKind::Categorical { .. } | ColumnKind::MultiValued { .. });
+        let is_lonely = || 2 * values > counts[first..first + values].iter().sum();
+        (of_values && values > MANY_VALUES && is_lonely()).then(|| {
+            let values = count(values, "value");
+            format!("column `{name}` has {values}, most for one node only; `kind = \"text\"` compares nodes by words")
+        })
+    };
+    schema.columns.iter().filter_map(warn).collect()
+}
+
+/// Values of a column that are not many, however few nodes there are.
+const MANY_VALUES: usize = 50;
+
+/// The starts of cells.
+fn quoted(cells: &[String]) -> String {
+    const MOST: usize = 30;
+    let quote = |cell: &String| match cell.char_indices().nth(MOST) {
+        Some((end, _)) => format!("`{}…`", cell[..end].trim_end()),
+        None => format!("`{cell}`"),
+    };
+    cells.iter().map(quote).collect::<Vec<_>>().join(", ")
 }
 
 impl AboutGraph {
@@ -132,6 +190,8 @@ impl AboutGraph {
             let nodes = count(without_attributes, "node");
             warnings.push(format!("{nodes} without attributes: nothing can be told about such new nodes"));
         }
+        let columns = dataset.schema.as_ref().map(|schema| columns(schema, &dataset.notes.columns)).unwrap_or_default();
+        warnings.extend(dataset.schema.iter().flat_map(|schema| lonely_values(schema, attributes)));
         AboutGraph {
             format: FileFormat::Graph.name(),
             name: dataset.name.clone(),
@@ -144,7 +204,7 @@ impl AboutGraph {
             attributes_per_node: Spread::of(nodes().map(|node| attributes.iter_row(node).count()).collect()),
             attribute_density: attributes.density(),
             nodes_without_attributes: without_attributes,
-            columns: dataset.schema.as_ref().map(columns).unwrap_or_default(),
+            columns,
             warnings,
         }
     }
@@ -159,11 +219,7 @@ impl AboutGraph {
         facts.add("attributes a node", self.attributes_per_node.text());
         facts.add("attribute density", percent(self.attribute_density));
         facts.add("nodes without attributes", whole(self.nodes_without_attributes));
-        for column in &self.columns {
-            let made = column.attributes;
-            let made = if made > 0 { format!(", {}", count(made, "attribute")) } else { String::new() };
-            facts.add(format!("column `{}`", column.name), column.kind_text() + &made);
-        }
+        self.columns.iter().for_each(|column| column.add_to(&mut facts));
         let warnings: String = self.warnings.iter().map(|warning| format!("note: {warning}\n")).collect();
         format!("graph `{}`\n{facts}{warnings}", self.name)
     }
@@ -202,12 +258,14 @@ fn schema_text(schema: Option<&Schema>, edges: Option<EdgeColumns>) -> anyhow::R
 const SCHEMA_HEAD: &str = "\
 # What the columns of the node table are. Edit, and give back with `--columns FILE`; a column that is left
 # out here is found out anew.
-#   numeric       scale = standard | quantile | none
+#   numeric       scale = standard | quantile | none; decimal = point | comma: what `1.234` is
 #   boolean
-#   categorical   values that fewer than `rare` nodes have count as one; more than `limit` values are hashed
-#   multi-valued  a|b|c or a JSON list; likewise
-#   text          the `vocabulary` most frequent words; stop_words = none | english; weights = tf-idf | binary
-#   date-time     its age, and its place in the year, the week and the day
+#   categorical   values that fewer than `rare` nodes have count as one; more than `limit` values are hashed;
+#                 part = whole | domain | starts: what of an address or a postal code counts
+#   multi-valued  a|b|c or a JSON list; likewise; separator = | or ; or ,
+#   text          the `vocabulary` most frequent words; stop_words = none | english; weights = tf-idf | binary;
+#                 parts: whether those of `snake_case` count as well
+#   date-time     its age, and its place in the year, the week and the day; order = month-first | day-first
 #   vector        a list of numbers, as a text embedding made elsewhere
 #   type          the node type: links are found among nodes of types that are linked
 #   ignore
@@ -219,8 +277,14 @@ const SCHEMA_HEAD: &str = "\
 
 ";
 
-fn columns(schema: &Schema) -> Vec<Column> {
-    let column = |name: &String, kind, attributes, of| Column { name: name.clone(), kind, attributes, of };
+fn columns(schema: &Schema, findings: &[Finding]) -> Vec<Column> {
+    let found = |name: &str| {
+        let finding = findings.iter().find(|finding| finding.column == name)?.clone();
+        let Finding { reason, samples, odd, examples, .. } = finding;
+        Some(Found { reason, samples, odd_cells: odd, odd_examples: examples })
+    };
+    let column =
+        |name: &String, kind, attributes, of| Column { name: name.clone(), kind, attributes, of, found: found(name) };
     let others = schema.columns.iter().map(|of| match &of.kind {
         ColumnKind::Ignore {} => column(&of.name, "not used", 0, Vec::new()),
         kind => column(&of.name, kind.name(), of.width(), of.of.clone()),
@@ -251,7 +315,7 @@ impl AboutModel {
             index: model.index().cloned(),
             index_problem,
             nodes_without_links: (0..model.summary().nodes as NodeId).filter(|&node| !model.is_warm(node)).count(),
-            columns: model.schema().map(columns).unwrap_or_default(),
+            columns: model.schema().map(|schema| columns(schema, &[])).unwrap_or_default(),
             summary: model.summary().clone(),
             weights: model.weights().cloned(),
             config: model.config().clone(),

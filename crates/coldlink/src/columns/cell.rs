@@ -11,10 +11,14 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 use serde_json::Value;
 
-use super::times;
+use super::kind::{DateOrder, Decimal, Separator};
+use super::{numbers, times};
 
-/// Separates the values of a text that has several.
-const BETWEEN_VALUES: char = '|';
+/// Texts that say that nothing is known, where any other text would be an error.
+const MISSING_WORDS: [&str; 16] = [
+    "nan", "na", "n/a", "n.a.", "#n/a", "null", "(null)", "none", "nil", "-", "--", "?", "unknown", "missing", "tbd",
+    "\\N",
+];
 
 /// What one cell of a table says.
 #[derive(Clone, Copy)]
@@ -105,7 +109,7 @@ impl<'a> Cell<'a> {
                 text => Cell::Text(text),
             },
             Cell::Number(number) if number.is_nan() => Cell::Missing,
-            Cell::Date(_) | Cell::Time(_) if self.moment().is_none() => Cell::Missing,
+            Cell::Date(_) | Cell::Time(_) if self.moment(DateOrder::default()).is_none() => Cell::Missing,
             other => other,
         }
     }
@@ -117,8 +121,7 @@ impl<'a> Cell<'a> {
 
     /// Whether a text says that nothing is known, where any other text would be an error.
     pub(super) fn is_missing_word(self) -> bool {
-        let words = ["nan", "na", "n/a", "null", "none", "-"];
-        matches!(self, Cell::Text(text) if words.iter().any(|word| text.eq_ignore_ascii_case(word)))
+        matches!(self, Cell::Text(text) if MISSING_WORDS.iter().any(|word| text.eq_ignore_ascii_case(word)))
     }
 
     /// As people would write it, and lists as JSON.
@@ -160,6 +163,14 @@ impl<'a> Cell<'a> {
         number.is_finite().then_some(number)
     }
 
+    /// A finite number as people write it, with a currency or in groups of digits.
+    pub(super) fn number_with(self, decimal: Decimal) -> Option<f64> {
+        match self {
+            Cell::Text(text) => numbers::read(text.trim(), decimal),
+            other => other.number(),
+        }
+    }
+
     /// Whether something is so.
     pub(super) fn boolean(self) -> Option<bool> {
         match self {
@@ -174,23 +185,19 @@ impl<'a> Cell<'a> {
     }
 
     /// A date or a time, in UTC where it has an offset.
-    pub(super) fn moment(self) -> Option<DateTime> {
+    pub(super) fn moment(self, order: DateOrder) -> Option<DateTime> {
         match self {
             Cell::Date(days) => Some(date(days)?.to_datetime(jiff::civil::Time::midnight())),
             Cell::Time(time) => Some(TimeZone::UTC.to_datetime(moment(time)?)),
-            Cell::Text(text) => times::parse(text),
+            Cell::Text(text) => times::parse(text, order),
             _ => None,
         }
     }
 
-    /// Whether it is a list: of JSON, or a text that begins like one.
+    /// Whether it is a list: of JSON, or a text that is written like one.
     pub(super) fn is_list(self) -> bool {
-        matches!(self, Cell::Numbers(_) | Cell::List(_)) || matches!(self, Cell::Text(text) if text.starts_with('['))
-    }
-
-    /// Whether it has several values: a list, or a text such as `a|b`.
-    pub(super) fn is_several(self) -> bool {
-        self.is_list() || matches!(self, Cell::Text(text) if text.contains(BETWEEN_VALUES))
+        matches!(self, Cell::Numbers(_) | Cell::List(_))
+            || matches!(self, Cell::Text(text) if text.starts_with('[') && text.ends_with(']'))
     }
 
     /// Adds the numbers of a list: `[0.5, 1]`, `0.5|1`, or with spaces, commas or semicolons between them. Adds none, and says
@@ -215,13 +222,13 @@ impl<'a> Cell<'a> {
     }
 
     /// Calls `each` with every value of a cell that may have several: `a|b|c`, or a list.
-    pub(super) fn values(self, each: &mut dyn FnMut(&str)) {
+    pub(super) fn values(self, separator: Separator, each: &mut dyn FnMut(&str)) {
         match self {
             Cell::List(cells) => (0..cells.len()).for_each(|place| value_of_list(cells.cell(place), each)),
             Cell::Numbers(numbers) => {
                 numbers.iter().for_each(|&number| value_of_list(Cell::Number(number.into()), each));
             }
-            Cell::Text(text) => values_of_text(text, each),
+            Cell::Text(text) => values_of_text(text, separator, each),
             other => value_of_list(other, each),
         }
     }
@@ -260,11 +267,11 @@ fn boolean_word(text: &str) -> Option<bool> {
 
 fn numbers_of_text(text: &str, add: &mut dyn FnMut(Option<f32>) -> bool) -> bool {
     let Some(inner) = text.strip_prefix('[').map_or(Some(text), |inner| inner.strip_suffix(']')) else { return false };
-    let parts = inner.split([BETWEEN_VALUES, ',', ';', ' ', '\t', '\n']).filter(|part| !part.is_empty());
+    let parts = inner.split(['|', ',', ';', ' ', '\t', '\n']).filter(|part| !part.is_empty());
     parts.into_iter().all(|part| add(part.parse().ok().and_then(narrow)))
 }
 
-fn values_of_text(text: &str, each: &mut dyn FnMut(&str)) {
+fn values_of_text(text: &str, separator: Separator, each: &mut dyn FnMut(&str)) {
     if text.starts_with('[')
         && let Ok(list) = serde_json::from_str::<Vec<Value>>(text)
     {
@@ -276,7 +283,7 @@ fn values_of_text(text: &str, each: &mut dyn FnMut(&str)) {
         }
         return;
     }
-    text.split(BETWEEN_VALUES).map(str::trim).filter(|value| !value.is_empty()).for_each(each);
+    text.split(separator.mark()).map(str::trim).filter(|value| !value.is_empty()).for_each(each);
 }
 
 /// A value as it stands: a text in a list is not split again.
@@ -304,7 +311,8 @@ mod tests {
             assert_eq!(cell.to_text(), text);
             assert_eq!(cell.number(), Cell::Text(text).number(), "{text}");
             assert_eq!(cell.boolean(), Cell::Text(text).boolean(), "{text}");
-            assert_eq!(cell.moment(), Cell::Text(text).moment(), "{text}");
+            let moment = |cell: Cell<'_>| cell.moment(DateOrder::default());
+            assert_eq!(moment(cell), moment(Cell::Text(text)), "{text}");
             let numbers = |cell: Cell<'_>| {
                 let mut numbers = Vec::new();
                 cell.numbers(&mut numbers).then_some(numbers)
@@ -329,7 +337,7 @@ mod tests {
 
     fn values(cell: Cell<'_>) -> Vec<String> {
         let mut found = Vec::new();
-        cell.values(&mut |value| found.push(value.to_owned()));
+        cell.values(Separator::Bar, &mut |value| found.push(value.to_owned()));
         found
     }
 

@@ -9,7 +9,7 @@ use super::cell::{Cell, Cells};
 use super::encoding::{Encoding, Parts, ValueColumn};
 use super::kind::ColumnKind;
 use super::lookup::Lookup;
-use super::mismatches::Mismatches;
+use super::mismatches::{Mismatches, short};
 use super::problem::CellProblem;
 use super::schema::{Column, Schema, Values};
 use crate::graph::NodeTypes;
@@ -260,7 +260,10 @@ impl<'a> Encoder<'a> {
                 Encoding::Values(column) => {
                     Target::Values { lookup: Lookup::growing(column.limit, column.buckets), column }
                 }
-                Encoding::Vector => Target::Collected(Vectors::default()),
+                Encoding::Vector(size) => {
+                    let size = size.unwrap_or(0) as usize;
+                    Target::Collected(Vectors { size, ..Vectors::default() })
+                }
             };
             let owners = Owners::Found(BTreeSet::new());
             Reader { name: header[place].clone(), kind, place: Some(place), target, owners }
@@ -385,8 +388,8 @@ impl Column {
     fn target(&self, first: u32, sparse_width: usize) -> Target<'_> {
         match (self.kind.encoding(), &self.values) {
             (Encoding::Parts(parts), _) => Target::Parts { parts, first },
-            (Encoding::Vector, Values::Numbers(size)) => Target::Sparse { first, size: *size as usize },
-            (Encoding::Vector, Values::Dense(size)) => {
+            (Encoding::Vector(_), Values::Numbers(size)) => Target::Sparse { first, size: *size as usize },
+            (Encoding::Vector(_), Values::Dense(size)) => {
                 Target::Dense { first: first as usize - sparse_width, size: *size as usize }
             }
             (Encoding::Values(column), Values::Hashed(buckets)) => {
@@ -431,11 +434,4 @@ impl Mismatches {
         };
         if strict { Err(problem) } else { Ok(()) }
     }
-}
-
-/// As much of a cell as fits in a line.
-fn short(cell: &str) -> String {
-    const MOST: usize = 60;
-    let start: String = cell.chars().take(MOST).collect();
-    if start.len() < cell.len() { start + "…" } else { start }
 }

@@ -60,6 +60,9 @@ pub enum ColumnKind {
         /// What it is measured in.
         #[serde(default)]
         scale: Scale,
+        /// What stands before its decimals.
+        #[serde(default)]
+        decimal: Decimal,
     },
     /// `true` or `false`, `yes` or `no`, 1 or 0.
     Boolean {},
@@ -74,6 +77,9 @@ pub enum ColumnKind {
         /// The number of buckets.
         #[serde(default = "default_buckets")]
         buckets: u32,
+        /// What of a cell is its value.
+        #[serde(default)]
+        part: CellPart,
     },
     /// Several values: `a|b|c`, or a list in JSON.
     MultiValued {
@@ -86,6 +92,9 @@ pub enum ColumnKind {
         /// The number of buckets.
         #[serde(default = "default_buckets")]
         buckets: u32,
+        /// What stands between the values of a text.
+        #[serde(default)]
+        separator: Separator,
     },
     /// Words.
     Text {
@@ -107,11 +116,23 @@ pub enum ColumnKind {
         /// The number of buckets.
         #[serde(default = "default_buckets")]
         buckets: u32,
+        /// Whether the parts of words such as `snake_case` count as words as well. Schemas from before there were parts do not say
+        /// it, and have none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parts: Option<bool>,
     },
     /// A date, with or without a time: its age, and its place in the year, the week and the day.
-    DateTime {},
+    DateTime {
+        /// Whether `05/04/2024` is in May or in April.
+        #[serde(default)]
+        order: DateOrder,
+    },
     /// A list of numbers, as many in every row: a text embedding made elsewhere, say.
-    Vector {},
+    Vector {
+        /// How many; as many as the first list has, where it is not said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        size: Option<u32>,
+    },
     /// The type of the node.
     Type {},
     /// Nothing is made of it.
@@ -129,6 +150,70 @@ pub enum Scale {
     Quantile,
     /// As it stands.
     None,
+}
+
+/// What stands before the decimals of a number, where it can be read in two ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decimal {
+    /// A point: `1,234` is more than a thousand.
+    #[default]
+    Point,
+    /// A comma: `1.234` is more than a thousand.
+    Comma,
+}
+
+/// What of a cell is its value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CellPart {
+    /// All of it.
+    #[default]
+    Whole,
+    /// The host of an e-mail address or of a web address.
+    Domain,
+    /// Its first character, its first two, its first three, and all of it: places whose postal codes start alike are near.
+    Starts,
+}
+
+/// What stands between the values of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Separator {
+    /// `a|b`
+    #[default]
+    #[serde(rename = "|")]
+    Bar,
+    /// `a; b`
+    #[serde(rename = ";")]
+    Semicolon,
+    /// `a, b`
+    #[serde(rename = ",")]
+    Comma,
+}
+
+impl Separator {
+    /// All of them, from the one that means it most surely.
+    pub(super) const ALL: [Separator; 3] = [Separator::Bar, Separator::Semicolon, Separator::Comma];
+
+    /// As it is written.
+    pub fn mark(self) -> char {
+        match self {
+            Separator::Bar => '|',
+            Separator::Semicolon => ';',
+            Separator::Comma => ',',
+        }
+    }
+}
+
+/// The order of day and month in a date that can be read in two ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DateOrder {
+    /// `05/04/2024` is in May.
+    #[default]
+    MonthFirst,
+    /// `05/04/2024` is in April.
+    DayFirst,
 }
 
 /// Words that say nothing.
@@ -178,14 +263,41 @@ fn default_buckets() -> u32 {
 }
 
 impl ColumnKind {
+    /// A number, with the usual options.
+    pub fn numeric() -> Self {
+        ColumnKind::Numeric { scale: Scale::Standard, decimal: Decimal::Point }
+    }
+
     /// One of some values, with the usual options.
     pub fn categorical() -> Self {
-        ColumnKind::Categorical { rare: default_rare(), limit: default_limit(), buckets: BUCKETS }
+        ColumnKind::by_part(CellPart::Whole)
+    }
+
+    /// The same of a part of each cell.
+    pub(super) fn by_part(part: CellPart) -> Self {
+        ColumnKind::Categorical { rare: default_rare(), limit: default_limit(), buckets: BUCKETS, part }
     }
 
     /// Several values, with the usual options.
     pub fn multi_valued() -> Self {
-        ColumnKind::MultiValued { rare: default_rare_among_several(), limit: default_several_limit(), buckets: BUCKETS }
+        ColumnKind::separated_by(Separator::Bar)
+    }
+
+    /// The same with this between them.
+    pub(super) fn separated_by(separator: Separator) -> Self {
+        let (rare, limit) = (default_rare_among_several(), default_several_limit());
+        ColumnKind::MultiValued { rare, limit, buckets: BUCKETS, separator }
+    }
+
+    /// The same for tables that are read now: words have parts unless it is said.
+    pub(super) fn of_today(self) -> Self {
+        match self {
+            ColumnKind::Text { vocabulary, rare, stop_words, weights, hashed, buckets, parts } => {
+                let parts = parts.or(Some(true));
+                ColumnKind::Text { vocabulary, rare, stop_words, weights, hashed, buckets, parts }
+            }
+            other => other,
+        }
     }
 
     /// Words, with the usual options.
@@ -197,6 +309,7 @@ impl ColumnKind {
             weights: WordWeights::TfIdf,
             hashed: false,
             buckets: BUCKETS,
+            parts: Some(true),
         }
     }
 
@@ -208,8 +321,8 @@ impl ColumnKind {
             ColumnKind::Categorical { .. } => "categorical",
             ColumnKind::MultiValued { .. } => "multi-valued",
             ColumnKind::Text { .. } => "text",
-            ColumnKind::DateTime {} => "date-time",
-            ColumnKind::Vector {} => "vector",
+            ColumnKind::DateTime { .. } => "date-time",
+            ColumnKind::Vector { .. } => "vector",
             ColumnKind::Type {} => "type",
             ColumnKind::Ignore {} => "ignore",
         }
@@ -259,9 +372,18 @@ mod tests {
         )
         .unwrap();
         assert_eq!(read.id.as_deref(), Some("key"));
-        assert_eq!(read.columns["price"], ColumnKind::Numeric { scale: Scale::Standard });
+        assert_eq!(read.columns["price"], ColumnKind::numeric());
         assert!(matches!(read.columns["title"], ColumnKind::Text { rare: 5, vocabulary: 20_000, .. }));
         assert_eq!(toml::from_str::<Columns>(&read.to_toml()).unwrap(), read);
+    }
+
+    #[test]
+    fn a_text_of_a_schema_from_before_has_no_parts_of_words() {
+        let old: ColumnKind = toml::from_str("kind = \"text\"").unwrap();
+        assert!(matches!(old, ColumnKind::Text { parts: None, .. }));
+        assert!(matches!(old.of_today(), ColumnKind::Text { parts: Some(true), .. }));
+        let said: ColumnKind = toml::from_str("kind = \"text\"\nparts = false").unwrap();
+        assert_eq!(said.of_today(), said);
     }
 
     #[test]

@@ -19,14 +19,63 @@ pub struct Mismatches {
     pub unreadable: usize,
     /// The first of them: its line, and what is wrong.
     pub first_unreadable: Option<(u64, String)>,
+    /// The same by column, in the order in which they were found.
+    pub odd: Vec<OddCells>,
     /// A column that tells more node types than can be told apart, and how many.
     pub too_many_types: Option<(String, usize)>,
+}
+
+/// Cells of a column that cannot be read as its kind and count as missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OddCells {
+    /// The column.
+    pub column: String,
+    /// Its kind.
+    pub kind: &'static str,
+    /// How many there are.
+    pub cells: usize,
+    /// The line of the first.
+    pub line: u64,
+    /// The first of them that differ.
+    pub examples: Vec<String>,
+}
+
+impl OddCells {
+    /// Examples that are kept.
+    const EXAMPLES: usize = 3;
+
+    fn note(&self) -> String {
+        let OddCells { column, kind, cells, line, examples } = self;
+        let (cells_are, count) = match cells {
+            1 => ("1 cell is".to_owned(), "counts"),
+            _ => (format!("{cells} cells are"), "count"),
+        };
+        let examples = examples.join("`, `");
+        format!("column `{column}`: {cells_are} not {kind} and {count} as missing, first on line {line}: `{examples}`")
+    }
+}
+
+/// As much of a cell as fits in a line.
+pub(super) fn short(cell: &str) -> String {
+    const MOST: usize = 60;
+    let start: String = cell.chars().take(MOST).collect();
+    if start.len() < cell.len() { start + "…" } else { start }
 }
 
 impl Mismatches {
     pub(super) fn unreadable(&mut self, line: u64, problem: &CellProblem) {
         self.unreadable += 1;
         self.first_unreadable.get_or_insert_with(|| (line, problem.to_string()));
+        let CellProblem::Unreadable { column, kind, cell } = problem else { return };
+        let place = self.odd.iter().position(|odd| odd.column == *column).unwrap_or_else(|| {
+            self.odd.push(OddCells { column: column.clone(), kind, cells: 0, line, examples: Vec::new() });
+            self.odd.len() - 1
+        });
+        let odd = &mut self.odd[place];
+        odd.cells += 1;
+        if odd.examples.len() < OddCells::EXAMPLES && !odd.examples.contains(cell) {
+            odd.examples.push(cell.clone());
+        }
     }
 
     /// What the user should know, a line each.
@@ -45,10 +94,7 @@ impl Mismatches {
             let (s, are) = if self.unknown_values == 1 { ("", "is") } else { ("s", "are") };
             notes.push(format!("{} value{s} {are} unknown to the model", self.unknown_values));
         }
-        if let Some((line, problem)) = &self.first_unreadable {
-            let s = if self.unreadable == 1 { "" } else { "s" };
-            notes.push(format!("read {} cell{s} as empty, first on line {line}: {problem}", self.unreadable));
-        }
+        notes.extend(self.odd.iter().map(OddCells::note));
         if let Some((column, types)) = &self.too_many_types {
             let most = NodeTypes::MOST;
             notes.push(format!(

@@ -1,7 +1,8 @@
 //! From the columns of a table to attributes: what a column is, what its cells say, what is fitted to them, and what the
 //! attributes are called.
 //!
-//! Cells come typed (`cell.rs`). `survey.rs` finds out what each column is, unless users say so (`kind.rs`). `encoding.rs` is the
+//! Cells come typed (`cell.rs`). `survey.rs` looks at all of them, and the list of rules in `rules.rs` decides what each column is,
+//! unless users say so (`kind.rs`). `encoding.rs` is the
 //! table of what each kind becomes. `encode.rs` turns rows of cells into rows of attributes, and `collected.rs` puts them in order
 //! once a table was read. A `Schema` lists what cells may say, so that new rows become the same attributes. `preparation.rs` fits
 //! means, ranks and word weights on training rows alone.
@@ -13,8 +14,11 @@ mod encoding;
 mod kind;
 mod lookup;
 mod mismatches;
+mod node_type;
+mod numbers;
 mod preparation;
 mod problem;
+mod rules;
 mod schema;
 mod survey;
 mod times;
@@ -22,10 +26,15 @@ mod words;
 
 pub use cell::{Cell, Cells};
 pub(crate) use encode::{Encoded, Encoder};
-pub use kind::{ColumnKind, Columns, EdgeColumns, RelationOptions, Scale, StopWords, WordWeights};
-pub use mismatches::Mismatches;
+pub use kind::{
+    CellPart, ColumnKind, Columns, DateOrder, Decimal, EdgeColumns, RelationOptions, Scale, Separator, StopWords,
+    WordWeights,
+};
+pub use mismatches::{Mismatches, OddCells};
+pub(crate) use node_type::TypeColumn;
 pub use preparation::Preparation;
 pub(crate) use preparation::Stored as StoredPreparation;
 pub use problem::CellProblem;
+pub use rules::Finding;
 pub use schema::{Column, Schema, Values};
-pub(crate) use survey::{Survey, look_at_row};
+pub(crate) use survey::Surveys;

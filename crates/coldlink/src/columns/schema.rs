@@ -131,7 +131,7 @@ impl Column {
             }
             (Encoding::Values(column), Values::Hashed(_)) => add(0, width, column.fit_of_buckets()),
             (Encoding::Values(column), _) => add(0, width, column.fit),
-            (Encoding::Vector, _) => add(0, width, Fitting::Lengths),
+            (Encoding::Vector(_), _) => add(0, width, Fitting::Lengths),
             (Encoding::Nothing, _) => {}
         }
     }
@@ -140,7 +140,7 @@ impl Column {
     fn is_sound(&self) -> bool {
         let fits = match self.kind.encoding() {
             Encoding::Parts(_) => self.values == Values::None,
-            Encoding::Vector => matches!(self.values, Values::Numbers(_) | Values::Dense(_)),
+            Encoding::Vector(_) => matches!(self.values, Values::Numbers(_) | Values::Dense(_)),
             Encoding::Values(_) if self.kind == (ColumnKind::Type {}) => matches!(self.values, Values::Listed(_)),
             Encoding::Values(_) => matches!(self.values, Values::Listed(_) | Values::Hashed(_)),
             Encoding::Nothing => self.values == Values::None,
@@ -256,7 +256,7 @@ impl Schema {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kind::Scale;
+    use super::super::kind::DateOrder;
     use super::*;
 
     fn column(name: &str, kind: ColumnKind, values: Values) -> Column {
@@ -269,13 +269,13 @@ mod tests {
 
     fn schema() -> Schema {
         let columns = vec![
-            column("price", ColumnKind::Numeric { scale: Scale::Standard }, Values::None),
+            column("price", ColumnKind::numeric(), Values::None),
             column("tags", ColumnKind::multi_valued(), listed(&["a", "é = \"b\""])),
             column("url", ColumnKind::Ignore {}, Values::None),
             column("title", ColumnKind::text(), listed(&["graph", "link"])),
-            column("made", ColumnKind::DateTime {}, Values::None),
-            column("look", ColumnKind::Vector {}, Values::Dense(3)),
-            column("mood", ColumnKind::Vector {}, Values::Numbers(2)),
+            column("made", ColumnKind::DateTime { order: DateOrder::DayFirst }, Values::None),
+            column("look", ColumnKind::Vector { size: None }, Values::Dense(3)),
+            column("mood", ColumnKind::Vector { size: None }, Values::Numbers(2)),
             column("shop", ColumnKind::categorical(), Values::Hashed(2)),
             column("sort", ColumnKind::Type {}, listed(&["item", "user"])),
         ];

@@ -49,14 +49,14 @@ fn times(dataset: &Dataset, column: Option<&str>) -> Result<Vec<f32>, SplitError
 }
 
 fn find<'a>(schema: &'a Schema, column: Option<&str>) -> Result<(&'a Column, u32), SplitError> {
-    let dates = schema.columns.iter().filter(|column| column.kind == ColumnKind::DateTime {});
+    let dates = schema.columns.iter().filter(|column| matches!(column.kind, ColumnKind::DateTime { .. }));
     let dates: Vec<&str> = dates.map(|column| column.name.as_str()).collect();
     let name = match (column, &dates[..]) {
         (Some(name), _) => name,
         (None, [only]) => only,
         (None, _) => return Err(SplitError::NoTimes { columns: dates.iter().map(|&name| name.to_owned()).collect() }),
     };
-    let usable = |column: &Column| matches!(column.kind, ColumnKind::DateTime {} | ColumnKind::Numeric { .. });
+    let usable = |column: &Column| matches!(column.kind, ColumnKind::DateTime { .. } | ColumnKind::Numeric { .. });
     let found = schema.column(name).filter(|(column, _)| usable(column));
     found.ok_or_else(|| SplitError::NotATime { column: name.to_owned() })
 }

@@ -21,9 +21,9 @@ pub(in crate::load) use rows::endings;
 
 use super::error::{LineProblem, LoadError, TableProblem};
 use super::{BuiltLinks, GivenLinks, LoadOptions, UnknownNodes, name_of};
-use crate::columns::{Cells, EdgeColumns, Schema};
+use crate::columns::{Cells, ColumnKind, EdgeColumns, Schema, TypeColumn};
 use crate::dataset::{Dataset, NewNodes, Notes};
-use crate::graph::{Names, NodeId};
+use crate::graph::{Graph, Names, NodeId};
 
 pub use memory::{Objects, Table};
 pub use pairs::{load_names, load_pairs};
@@ -45,8 +45,9 @@ const WEIGHTS: [&str; 3] = ["weight", "weights", "w"];
 ///
 /// Whether links are directed is found out from how they run, unless `options` say so. A weight of 0 is no link; other weights are dropped.
 pub fn load_tables(edges: &Path, nodes: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
-    let table = NodeTable::read(&|| Rows::open(nodes), &options.columns, options.strict_input)?;
-    assemble(table, edges, Rows::open(edges)?, options)
+    let open = || Rows::open(nodes);
+    let table = NodeTable::read(&open, &options.columns, options.strict_input)?;
+    assemble(table, &open, (edges, Rows::open(edges)?), options)
 }
 
 /// Loads a graph from both tables as JSON lines in memory.
@@ -55,7 +56,7 @@ pub fn load_json_lines(nodes: Vec<u8>, edges: Vec<u8>, options: &LoadOptions) ->
     let open = || Rows::of_json_lines("nodes", Arc::clone(&nodes));
     let table = NodeTable::read(&open, &options.columns, options.strict_input)?;
     let rows = Rows::of_json_lines("edges", edges)?;
-    assemble(table, Path::new("edges"), rows, options)
+    assemble(table, &open, (Path::new("edges"), rows), options)
 }
 
 /// Loads a graph from both tables in memory. Rows are counted from 1 in errors, as lines of files are.
@@ -63,18 +64,26 @@ pub fn load_in_memory(nodes: &dyn Table, edges: &dyn Table, options: &LoadOption
     let open = || Rows::of_table("nodes", nodes);
     let table = NodeTable::read(&open, &options.columns, options.strict_input)?;
     let rows = Rows::of_table("edges", edges)?;
-    assemble(table, Path::new("edges"), rows, options)
+    assemble(table, &open, (Path::new("edges"), rows), options)
 }
 
-fn assemble(table: NodeTable, edges: &Path, links: Rows<'_>, options: &LoadOptions) -> Result<Dataset, LoadError> {
+/// Puts both tables together. Where links show which column tells node types, the node table is read once more.
+fn assemble<'a>(
+    table: NodeTable,
+    open: &dyn Fn() -> Result<Rows<'a>, LoadError>,
+    (edges, links): (&Path, Rows<'_>),
+    options: &LoadOptions,
+) -> Result<Dataset, LoadError> {
     let ends = Ends { file_name: &table.file_name, numbers: table.index()? };
     let Links { given, weighted, unknown_ends } = Links::read(links, &ends, options)?;
     let built = given.build(ends.numbers.len(), options);
+    let table = with_types(table, open, &built.graph, options)?;
     let notes = Notes {
         weighted,
         unknown_ends,
         ignored_columns: table.schema.ignored(),
         cells: table.mismatches.notes(),
+        columns: table.findings.clone(),
         ..built.notes()
     };
     let BuiltLinks { graph, relations, .. } = built;
@@ -85,6 +94,26 @@ fn assemble(table: NodeTable, edges: &Path, links: Rows<'_>, options: &LoadOptio
     let NodeTable { names, attributes, schema, .. } = table;
     let names = Names::Texts(names);
     Ok(Dataset { name: name_of(edges), graph, relations, attributes, names, schema: Some(schema), notes })
+}
+
+/// The table with the node types that links show and a column's name says. Where links alone show them, it is only proposed.
+fn with_types<'a>(
+    mut table: NodeTable,
+    open: &dyn Fn() -> Result<Rows<'a>, LoadError>,
+    graph: &Graph,
+    options: &LoadOptions,
+) -> Result<NodeTable, LoadError> {
+    let found = TypeColumn::find(&table.schema, &table.attributes, graph);
+    let Some(found) = found.filter(|found| !options.columns.columns.contains_key(&found.name)) else {
+        return Ok(table);
+    };
+    if found.is_named() {
+        let mut columns = options.columns.clone();
+        columns.columns.insert(found.name.clone(), ColumnKind::Type {});
+        table = NodeTable::read(open, &columns, options.strict_input)?;
+    }
+    table.findings.iter_mut().filter(|finding| finding.column == found.name).for_each(|finding| found.tell(finding));
+    Ok(table)
 }
 
 /// Loads the two tables of a folder.
@@ -299,7 +328,7 @@ mod tests {
         assert_eq!(dataset.attributes.row(0), (&[0, 2, 3][..], &[1999.0, 1.0, 1.0][..]));
         assert_eq!(dataset.attributes.row(1), (&[1, 5][..], &[1.0, 1.0][..]));
         assert_eq!(dataset.attributes.row(2), (&[0, 4, 5][..], &[2001.0, 1.0, 1.0][..]));
-        assert_eq!(dataset.notes, Notes::default());
+        assert!(dataset.notes_in_words().is_empty());
     }
 
     #[test]
@@ -351,7 +380,7 @@ mod tests {
         assert_eq!((dataset.names.get(1), dataset.attributes.width()), ("p2".into(), 2));
         let dataset = load_plain(",source,target\n0,p1,p2\n", ",id,year\n0,p1,1999\n1,p2,2000\n").unwrap();
         assert_eq!((dataset.names.get(1), dataset.attributes.width()), ("p2".into(), 2));
-        assert_eq!(dataset.notes, Notes::default());
+        assert!(dataset.notes_in_words().is_empty());
     }
 
     #[test]
@@ -444,7 +473,7 @@ mod tests {
         let nodes = "id,x\np1,1\np2,1e300\np3,n/a\n";
         let dataset = load_plain(EDGES, nodes).unwrap();
         assert_eq!(dataset.attributes.row(1), (&[1][..], &[1.0][..]));
-        let told = "read 1 cell as empty, first on line 3: column `x`: cannot read `1e300` as numeric";
+        let told = "column `x`: 1 cell is not numeric and counts as missing, first on line 3: `1e300`";
         assert_eq!(dataset.notes.cells, [told]);
         let strict = LoadOptions { strict_input: true, ..LoadOptions::default() };
         let refused = load_texts(EDGES.as_bytes(), nodes.as_bytes(), strict).unwrap_err();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::rows::Rows;
-use crate::columns::{Cell, ColumnKind, Columns, Encoded, Encoder, Mismatches, Schema, Survey, look_at_row};
+use crate::columns::{Cell, ColumnKind, Columns, Encoded, Encoder, Finding, Mismatches, Schema, Surveys};
 use crate::dataset::NewNodes;
 use crate::graph::{AttributeNames, Attributes, Names, NodeId, Texts};
 use crate::load::error::{LineProblem, LoadError, TableProblem, read_error};
@@ -17,6 +17,8 @@ pub(in crate::load) struct NodeTable {
     pub schema: Schema,
     pub attributes: Attributes,
     pub mismatches: Mismatches,
+    /// What was found out about its columns.
+    pub findings: Vec<Finding>,
     pub path: PathBuf,
     /// The line on which each row begins.
     lines: Vec<u64>,
@@ -29,7 +31,7 @@ impl NodeTable {
         given: &Columns,
         strict: bool,
     ) -> Result<Self, LoadError> {
-        let (id, kinds) = find_kinds(open()?, given)?;
+        let (id, kinds, mut findings) = find_kinds(open()?, given)?;
         let mut rows = open()?;
         let header = rows.header().to_vec();
         let mut encoder = Encoder::collecting(&header, &kinds, strict);
@@ -37,6 +39,7 @@ impl NodeTable {
         let (columns, encoded) = encoder.end_collecting();
         let schema = Schema { id: header[id].clone(), columns };
         let mismatches = encoded.mismatches.clone();
+        Finding::note_odd(&mut findings, &mismatches.odd);
         let attributes = attributes(&schema, encoded, AttributeNames(schema.attribute_names()));
         let attributes = attributes.with_blocks(schema.blocks());
         let path = rows.path().to_owned();
@@ -46,6 +49,7 @@ impl NodeTable {
             names,
             schema,
             mismatches,
+            findings,
             path,
             lines,
         })
@@ -157,8 +161,11 @@ pub(in crate::load) fn read_new(
     Ok(NewNodes { names: Names::Texts(texts), attributes, mismatches })
 }
 
-/// The place of the names and the kinds of all other columns: those that are given, and the others by a look through the table.
-fn find_kinds(mut rows: Rows<'_>, given: &Columns) -> Result<(usize, Vec<(usize, ColumnKind)>), LoadError> {
+/// The place of the names, the kinds of all other columns, and what was found out about them.
+type Kinds = (usize, Vec<(usize, ColumnKind)>, Vec<Finding>);
+
+/// Kinds are those that are given, and the others by a look through the table.
+fn find_kinds(mut rows: Rows<'_>, given: &Columns) -> Result<Kinds, LoadError> {
     let header = rows.header().to_vec();
     let named = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
     let id = match &given.id {
@@ -166,19 +173,13 @@ fn find_kinds(mut rows: Rows<'_>, given: &Columns) -> Result<(usize, Vec<(usize,
         None => ["id", "node", "name"].iter().find_map(|name| named(name)).unwrap_or(0),
     };
     given.columns.keys().try_for_each(|name| rows.find(name).map(drop))?;
-    let others: Vec<usize> = (0..header.len()).filter(|&column| column != id).collect();
-    let mut surveys: Vec<Survey> = header.iter().map(|_| Default::default()).collect();
-    if others.iter().any(|&column| !given.columns.contains_key(&header[column])) {
+    let mut surveys = Surveys::of(header.len());
+    if (0..header.len()).any(|column| column != id && !given.columns.contains_key(&header[column])) {
         while let Some((_, row)) = rows.next()? {
-            look_at_row(&mut surveys, row);
+            surveys.look(row);
         }
     }
-    let type_is_given = given.columns.values().any(|kind| *kind == ColumnKind::Type {});
-    let found = |column: usize| match surveys[column].kind(&header[column]) {
-        // Users have said which column tells node types.
-        ColumnKind::Type {} if type_is_given => ColumnKind::categorical(),
-        kind => kind,
-    };
-    let kind = |&column: &usize| (column, given.columns.get(&header[column]).copied().unwrap_or_else(|| found(column)));
-    Ok((id, others.iter().map(kind).collect()))
+    let findings = surveys.findings(&header, id, given);
+    let (kinds, findings) = findings.into_iter().map(|(place, kind, finding)| ((place, kind), finding)).unzip();
+    Ok((id, kinds, findings))
 }
