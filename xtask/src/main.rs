@@ -4,6 +4,7 @@ mod ablation;
 mod api;
 mod core;
 mod fuzz;
+mod licenses;
 mod load;
 mod measured;
 mod order;
@@ -31,7 +32,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 18] = [
+const TASKS: [Task; 19] = [
     Task {
         name: "test",
         arguments: "",
@@ -137,8 +138,14 @@ const TASKS: [Task; 18] = [
     Task {
         name: "postgres",
         arguments: "",
-        about: "embeddings in a real PostgreSQL with pgvector, which must find our best nodes (python3, and a server from PyPI)",
+        about: "embeddings in a real PostgreSQL with pgvector, which must find our best nodes; passwords and TLS (python3, a server from PyPI, openssl)",
         run: |_| postgres::run(),
+    },
+    Task {
+        name: "licenses",
+        arguments: "",
+        about: "the notices of all packages in use, into THIRD-PARTY.md of the command line and of the Python package",
+        run: |_| licenses::run(),
     },
     Task {
         name: "fuzz",

@@ -2,14 +2,15 @@
 
 use anyhow::{Result, bail};
 
-use crate::order;
 use crate::steps::{Steps, cargo, is_there};
+use crate::{licenses, order};
 
 /// Runs all steps, and says in a last line that they passed.
 pub fn run() -> Result<()> {
     check_tools()?;
     let mut steps = Steps::default();
     steps.check("order of modules", order::check)?;
+    steps.check("notices of packages", licenses::check)?;
     steps.run("format", cargo(["fmt", "--all", "--check"]))?;
     steps.run("format of fuzz", cargo(["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))?;
     steps.run("clippy", cargo(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;

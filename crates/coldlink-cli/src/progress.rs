@@ -5,6 +5,7 @@ use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
 use coldlink::evaluate::Validated;
+use coldlink::kernel::Cpu;
 use coldlink::split::AuditStatus;
 use coldlink::train::{Control, Event, Observer, Phase};
 use coldlink::tune::{Chosen, Planned, SeedStarted, Tried, Watcher};
@@ -39,6 +40,8 @@ pub struct Progress {
     loss: f64,
     validated: Option<Validated>,
     best: Option<Validated>,
+    /// Whether the user knows of another instruction set.
+    cpu_noted: bool,
 }
 
 enum Shown {
@@ -71,6 +74,7 @@ impl Progress {
             loss: f64::NAN,
             validated: None,
             best: None,
+            cpu_noted: false,
         }
     }
 
@@ -132,6 +136,17 @@ impl Progress {
             }
             _ => self.line(&steps),
         }
+    }
+
+    /// Says once that the work before was done under another instruction set.
+    fn note_cpu(&mut self, before: Cpu, now: Cpu) {
+        if !self.cpu_noted && !matches!(self.shown, Shown::Nothing) {
+            eprintln!(
+                "note: it was begun with the instruction set {before} and goes on with {now}: the model is not bit-identical \
+                 to that of an uninterrupted run (`--cpu {before}`, where the machine has it, makes it so)"
+            );
+        }
+        self.cpu_noted = true;
     }
 
     /// The loss and the last validation.
@@ -232,6 +247,7 @@ impl Observer for Progress {
                 self.end();
             }
             Event::Saved { .. } => {}
+            Event::OtherCpu { before, now } => self.note_cpu(before, now),
         }
         if interrupt::is_asked() { Control::Stop } else { Control::Continue }
     }

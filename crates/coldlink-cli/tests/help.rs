@@ -13,9 +13,20 @@ fn the_version_is_there_at_once() {
 #[test]
 fn every_command_has_help_with_an_example() {
     let folder = Folder::new();
-    for command in
-        ["convert", "inspect", "split", "train", "evaluate", "predict", "embed", "add", "serve", "completions", "demo"]
-    {
+    for command in [
+        "convert",
+        "inspect",
+        "split",
+        "train",
+        "evaluate",
+        "predict",
+        "embed",
+        "add",
+        "serve",
+        "completions",
+        "demo",
+        "licenses",
+    ] {
         let help = folder.check(&format!("{command} -h"));
         assert!(help.contains(&format!("  coldlink {command}")), "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
@@ -36,6 +47,15 @@ fn shells_complete_commands() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         assert!(folder.check(&format!("completions {shell}")).contains("evaluate"), "{shell}");
     }
+}
+
+#[test]
+fn the_licences_of_what_it_is_made_from_are_in_the_binary() {
+    let printed = Folder::new().check("licenses");
+    for expected in ["| `ring` |", "| `serde` |", "Apache License", "Permission is hereby granted, free of charge"] {
+        assert!(printed.contains(expected), "{expected} is missing");
+    }
+    assert!(!printed.contains("| `burn` |"), "what is only measured with is not in the binary");
 }
 
 #[test]

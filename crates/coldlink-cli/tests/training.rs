@@ -5,6 +5,7 @@ mod common;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use coldlink::kernel::Cpu;
 use common::Folder;
 
 #[test]
@@ -75,8 +76,7 @@ fn a_run_that_is_killed_again_and_again_ends_with_the_same_bits() {
     let folder = Folder::new();
     let mut kills = 0;
     while !folder.exists("papers.model") {
-        let resume = if folder.exists("kept/training.checkpoint") { "--resume" } else { "" };
-        let mut child = start(&folder, &format!("{OFTEN} {resume}"));
+        let mut child = start(&folder, &format!("{OFTEN} --resume"));
         // Later each time, so that it gets somewhere on any machine: into the final fit, and to the end.
         std::thread::sleep(Duration::from_millis(100 + 50 * kills));
         child.kill().unwrap();
@@ -98,9 +98,7 @@ fn a_search_for_settings_that_is_killed_again_and_again_chooses_the_same() {
     let mut finished = false;
     // A run may also be killed between its last two acts: the model is written, and what was kept for it not yet removed.
     while !finished {
-        let trials = std::fs::read_dir(folder.path("kept/trials")).is_ok_and(|mut files| files.next().is_some());
-        let resume = if trials || folder.exists("kept/training.checkpoint") { "--resume" } else { "" };
-        let line = format!("train papers -o papers.model {quick} --checkpoint kept --every 50 {resume}");
+        let line = format!("train papers -o papers.model {quick} --checkpoint kept --every 50 --resume");
         let words: Vec<&str> = line.split_whitespace().collect();
         let mut child = folder.command(&words).stderr(Stdio::piped()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(100 + 100 * kills));
@@ -115,6 +113,98 @@ fn a_search_for_settings_that_is_killed_again_and_again_chooses_the_same() {
     assert!(folder.read("papers.model") == folder.read("whole.model"), "after {kills} kills the model differs");
     let left = std::fs::read_dir(folder.path("kept")).unwrap().count();
     assert_eq!(left, 0, "a finished run leaves neither checkpoint nor trials");
+}
+
+#[test]
+fn with_nothing_to_resume_from_training_starts_from_the_beginning_and_says_so() {
+    let folder = Folder::new();
+    let done = folder.train("papers.model", "--checkpoint kept --resume");
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.err.contains("note: there is nothing to continue in `kept`; training starts from"), "{}", done.err);
+    assert_eq!(folder.train("whole.model", "").code, 0);
+    assert!(folder.read("papers.model") == folder.read("whole.model"));
+}
+
+#[test]
+fn a_second_training_in_the_same_folder_is_refused() {
+    let folder = Folder::new();
+    let mut child = start(&folder, &format!("{OFTEN} --set steps=2000000"));
+    wait_for_checkpoint(&folder);
+    let second = folder.train("second.model", "--checkpoint kept --resume");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(second.code, 2);
+    assert!(second.err.contains("error: another training uses the folder `kept`"), "{}", second.err);
+    assert!(second.err.contains("hint: wait until it ends, or use another folder"), "{}", second.err);
+    // The dead no longer hold it.
+    let third = folder.train("third.model", "--checkpoint kept --resume");
+    assert!(third.err.contains("belongs to another run"), "{}", third.err);
+}
+
+#[test]
+fn a_second_search_in_the_same_folder_is_refused() {
+    let folder = Folder::new();
+    let quick = "--set width=16 --set batch=64 --trials 2 -q";
+    let line = format!("tune papers -o one.toml --trials-folder trials --set steps=2000000 {quick}");
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let mut child = folder.command(&words).stderr(Stdio::null()).spawn().unwrap();
+    let started = Instant::now();
+    while !folder.exists("trials/.lock") {
+        assert!(started.elapsed() < Duration::from_secs(60), "the search did not begin");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(50));
+    let again = format!("tune papers -o two.toml --trials-folder trials --set steps=20 {quick}");
+    let second = folder.run(&again);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(second.code, 2);
+    assert!(second.err.contains("error: another search uses the folder `trials`"), "{}", second.err);
+    folder.check(&again);
+}
+
+#[test]
+fn going_on_under_another_instruction_set_is_noted() {
+    if Cpu::best() == Cpu::Portable {
+        return;
+    }
+    let folder = Folder::new();
+    let slow = SLOW.replace(" -q", "");
+    let mut child = start(&folder, &format!("{OFTEN} --cpu portable"));
+    wait_for_checkpoint(&folder);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let resumed = folder.run(&format!("train papers -o papers.model {slow} {OFTEN} --resume"));
+    assert_eq!(resumed.code, 0, "{}", resumed.err);
+    assert!(resumed.err.contains("note: it was begun with the instruction set portable"), "{}", resumed.err);
+}
+
+#[test]
+fn trials_of_another_instruction_set_are_noted_once() {
+    if Cpu::best() == Cpu::Portable {
+        return;
+    }
+    let folder = Folder::new();
+    let quick = "tune papers -o one.toml --set width=16 --set batch=64 --set steps=20 --trials 2";
+    folder.check(&format!("{quick} --cpu portable"));
+    let again = folder.run(quick);
+    assert_eq!(again.err.matches("begun with the instruction set portable").count(), 1, "{}", again.err);
+    let same = folder.run(&format!("{quick} --cpu portable"));
+    assert!(!same.err.contains("instruction set"), "{}", same.err);
+}
+
+#[test]
+fn what_dead_runs_left_goes_when_the_next_begins() {
+    let folder = Folder::new();
+    folder.write("kept/.training.checkpoint.17-0.partial", "half");
+    folder.write("kept/trials/.trial-0123456789abcdef.toml.17-3.partial", "half");
+    folder.write("one.trials/.trial-0123456789abcdef.toml.17-3.partial", "half");
+    assert_eq!(folder.train("papers.model", "--checkpoint kept").code, 0);
+    assert_eq!(std::fs::read_dir(folder.path("kept")).unwrap().count(), 0);
+    folder.check("tune papers -o one.toml --set width=16 --set batch=64 --set steps=20 --trials 2 -q");
+    let left = std::fs::read_dir(folder.path("one.trials")).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<String> = left.map(|name| name.into_string().unwrap()).collect();
+    assert!(!left.is_empty() && left.iter().all(|name| name.starts_with("trial-")), "{left:?}");
 }
 
 #[cfg(unix)]

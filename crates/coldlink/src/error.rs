@@ -127,7 +127,8 @@ mod tests {
         );
         check(IndexProblem::Stale("papers.model.index".into()), "build the index again with `coldlink index`");
         check(SampleError::NoLinks, "use a graph with more links, so that some remain for training");
-        check(TrainError::NoCheckpoint { folder: "kept".into() }, "omit `resume` to start from scratch");
+        check(TrainError::InUse { folder: "kept".into() }, "wait until it ends, or use another folder");
+        check(TuneError::InUse { folder: "trials".into() }, "wait until it ends, or use another folder");
         check(CpuError::Unknown("z80".into()), "use `portable`, `avx2` or `avx512`");
     }
 }

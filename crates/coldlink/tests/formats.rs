@@ -125,8 +125,8 @@ fn write_the_files_of_the_present_versions() {
     model.save(&path).unwrap();
     model.build_index().save(&LinkIndex::path_of(&path)).unwrap();
     fs::write(stored("expected.toml"), toml::to_string(&Expected::of(&model)).unwrap()).unwrap();
-    let checkpoints = Checkpoints { folder, every: 1, resume: false };
-    let _ = fs::remove_file(checkpoints.path());
+    let _ = fs::remove_file(stored("training.checkpoint"));
+    let checkpoints = Checkpoints::open(&folder, 1, false).unwrap();
     let training = Training { checkpoints: Some(&checkpoints), ..Training::new(&dataset, &settings, SEED) };
     training.run(&mut Watch { stop: Some(STOPPED), began: None }).unwrap_err();
 }
@@ -162,7 +162,7 @@ fn an_index_of_version_1_opens_with_its_model() {
 #[test]
 fn training_goes_on_from_a_checkpoint_of_version_1() {
     let folder = tempfile::tempdir().unwrap();
-    let checkpoints = Checkpoints { folder: folder.path().to_owned(), every: 1, resume: true };
+    let checkpoints = Checkpoints::open(folder.path(), 1, true).unwrap();
     fs::copy(stored("training.checkpoint"), checkpoints.path()).unwrap();
     let (dataset, settings) = (open_packed(&stored("papers.coldlink")).unwrap(), Settings::given(config()));
     let training = Training { checkpoints: Some(&checkpoints), ..Training::new(&dataset, &settings, SEED) };

@@ -27,7 +27,13 @@ A database table has the columns name, embedding, warm (whether the node has lin
 new nodes name, embedding and query. With them PostgreSQL ranks nodes by the dense part of the score,
 which is everything but shared words and walks:
   SELECT name, -(search <#> '[…]') AS score FROM papers ORDER BY search <#> '[…]' LIMIT 10
-where […] is a new node's query: its embedding, followed by 1.")]
+where […] is a new node's query: its embedding, followed by 1.
+
+The address takes `sslmode` (disable, prefer, require, verify-ca or verify-full), `sslrootcert` (a
+file, or `system`) and `connect_timeout` in seconds (10 by default), as libpq does:
+  --to 'postgres://me@host/library?sslmode=verify-full&sslrootcert=root.crt'
+What it leaves open comes from PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE, PGSSLROOTCERT and
+PGCONNECT_TIMEOUT; the password from PGPASSWORD or from PGPASSFILE (~/.pgpass by default).")]
 pub struct Embed {
     /// Model file
     model: PathBuf,

@@ -8,6 +8,7 @@ mod embed;
 mod evaluate;
 mod index;
 mod inspect;
+mod licenses;
 mod predict;
 mod serve;
 mod split;
@@ -99,6 +100,7 @@ pub enum Command {
     Add(add::Add),
     Serve(serve::Serve),
     Completions(completions::Completions),
+    Licenses(licenses::Licenses),
 }
 
 impl Command {
@@ -115,7 +117,11 @@ impl Command {
             Command::Embed(args) => args.files(),
             Command::Add(args) => args.files(),
             // These write nothing, or nothing but a new folder.
-            Command::Demo(_) | Command::Inspect(_) | Command::Serve(_) | Command::Completions(_) => Files::default(),
+            Command::Demo(_)
+            | Command::Inspect(_)
+            | Command::Serve(_)
+            | Command::Completions(_)
+            | Command::Licenses(_) => Files::default(),
         }
     }
 
@@ -136,6 +142,7 @@ impl Command {
             Command::Add(args) => add::run(args, common),
             Command::Serve(args) => serve::run(args, common),
             Command::Completions(args) => completions::run(args),
+            Command::Licenses(_) => licenses::run(),
         }
     }
 }

@@ -32,14 +32,15 @@ pub struct Train {
     /// Random seed; the same seed gives the same model, bit for bit
     #[arg(long, default_value_t = 0, value_parser = seeds())]
     seed: u64,
-    /// Folder for checkpoints; `--resume` continues from there after Ctrl-C or a crash
+    /// Folder for checkpoints; `--resume` continues from there after Ctrl-C or a crash. One training at a time uses it
     #[arg(long, value_name = "FOLDER")]
     checkpoint: Option<PathBuf>,
     /// Steps between checkpoints
     #[arg(long, value_name = "N", default_value_t = 500, requires = "checkpoint",
           value_parser = clap::value_parser!(u64).range(1..))]
     every: u64,
-    /// Continue from the checkpoint; the model is bit-identical to that of an uninterrupted run
+    /// Continue from the checkpoint, or start from the beginning if there is none; the model is bit-identical to that of an
+    /// uninterrupted run
     #[arg(long, requires = "checkpoint")]
     resume: bool,
     /// Do not build an index; by default, one is built from 50,000 nodes on, or if there was one
@@ -56,7 +57,9 @@ Examples:
   coldlink train papers/ -o papers.model
   coldlink train papers/ -o papers.model --budget 10m
   coldlink train papers/ -o papers.model --preset default --set width=128 --set steps=5000
-  coldlink train papers/ -o papers.model --checkpoint papers-checkpoint --resume";
+  coldlink train papers/ -o papers.model --checkpoint papers-checkpoint --resume
+
+The last example is the same before and after a kill, so a supervisor can repeat it until it ends.";
 
 fn long_help() -> String {
     let settings: String = Preset::Default.text().lines().map(|line| format!("  {line}\n")).collect();
@@ -77,16 +80,19 @@ impl Train {
 pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
     let settings = args.settings.resolve()?;
     let dataset = args.graph.load(common)?;
-    let checkpoints = args.checkpoints(settings.auto.is_some())?;
+    let checkpoints = args.checkpoints()?;
+    let journal = args.journal(settings.auto.is_some())?;
+    if args.resume && !common.quiet {
+        note_beginning(checkpoints.as_ref(), journal.as_ref());
+    }
     interrupt::watch();
     let started = Instant::now();
     let mut progress = Progress::new(common.quiet);
-    let journal = if settings.auto.is_some() { args.journal()? } else { None };
     let training = Training {
         dataset: &dataset,
         settings: &settings,
         seed: args.seed,
-        journal: journal.as_ref(),
+        journal: journal.as_ref().filter(|_| settings.auto.is_some()),
         checkpoints: checkpoints.as_ref(),
     };
     let model = training.run(&mut progress).map_err(|error| match (error, &journal) {
@@ -95,12 +101,8 @@ pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
         (error, _) => error.into(),
     })?;
     model.save(&args.output)?;
-    if let Some(checkpoints) = &checkpoints {
-        checkpoints.remove()?;
-        if let Some(journal) = args.journal()? {
-            journal.remove()?;
-        }
-    }
+    checkpoints.map_or(Ok(()), Checkpoints::remove)?;
+    journal.map_or(Ok(()), Journal::remove)?;
     if !common.quiet {
         print(done(&model, &args.output, started))?;
     }
@@ -114,23 +116,26 @@ impl Train {
         if needed { index::make(model, &self.output, common) } else { Ok(()) }
     }
 
-    /// Where checkpoints go. What cannot be gone on with is refused here, before a search for settings begins. A run that was
-    /// stopped in its search has no checkpoint yet, but trials.
-    fn checkpoints(&self, searches: bool) -> anyhow::Result<Option<Checkpoints>> {
-        let Some(folder) = self.checkpoint.clone() else { return Ok(None) };
-        let trials = || folder.join("trials").read_dir().is_ok_and(|mut files| files.next().is_some());
-        let checkpoints = Checkpoints { folder: folder.clone(), every: self.every, resume: self.resume };
-        match (checkpoints.path().exists(), self.resume) {
-            (true, false) => Err(TrainError::Occupied { folder }.into()),
-            (false, true) if searches && trials() => Ok(Some(Checkpoints { resume: false, ..checkpoints })),
-            (false, true) => Err(TrainError::NoCheckpoint { folder }.into()),
-            _ => Ok(Some(checkpoints)),
-        }
+    /// Where checkpoints go. What cannot be gone on with is refused here, before a search for settings begins.
+    fn checkpoints(&self) -> Result<Option<Checkpoints>, TrainError> {
+        let open = |folder: &PathBuf| Checkpoints::open(folder, self.every, self.resume);
+        self.checkpoint.as_ref().map(open).transpose()
     }
 
-    /// Where the trials of a search are kept beside checkpoints.
-    fn journal(&self) -> Result<Option<Journal>, TuneError> {
-        self.checkpoint.as_ref().map(|folder| Journal::open(&folder.join("trials"))).transpose()
+    /// Where the trials of a search are kept beside checkpoints. Those of a search that is not wanted any more go in the end.
+    fn journal(&self, searches: bool) -> Result<Option<Journal>, TuneError> {
+        let folder = self.checkpoint.as_ref().map(|folder| folder.join("trials"));
+        let folder = folder.filter(|folder| searches || folder.is_dir());
+        folder.map(|folder| Journal::open(&folder)).transpose()
+    }
+}
+
+/// Whoever mistypes the folder learns that nothing is continued.
+fn note_beginning(checkpoints: Option<&Checkpoints>, journal: Option<&Journal>) {
+    let Some(checkpoints) = checkpoints.filter(|checkpoints| !checkpoints.is_there()) else { return };
+    if journal.is_none_or(Journal::is_empty) {
+        let folder = checkpoints.folder().display();
+        eprintln!("note: there is nothing to continue in `{folder}`; training starts from the beginning");
     }
 }
 

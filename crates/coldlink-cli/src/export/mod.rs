@@ -1,7 +1,5 @@
 //! Embeddings for use elsewhere: a file per place they can go to.
 
-#[cfg(feature = "postgres")]
-mod copy;
 mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;

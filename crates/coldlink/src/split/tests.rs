@@ -391,6 +391,10 @@ fn only_splits_are_overwritten() {
     let mut names: Vec<_> = fs::read_dir(&ours).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["hidden.csv", "split.toml", "test.csv", "train.csv", "validation.csv"]);
+    let dead = fs::File::create(ours.join(".test.csv.17-0.partial")).unwrap();
+    dead.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(3600)).unwrap();
+    write(&ours, 1).unwrap();
+    assert_eq!(fs::read_dir(&ours).unwrap().count(), 5, "what a dead process left goes with the next write");
     let count = Names::Numbered(3);
     assert!(matches!(split(1).write(&ours, &count), Err(SplitError::NameCount { names: 3, nodes: 100 })));
 }

@@ -1,10 +1,14 @@
-//! One writer at a time: a lock on the file that is to be replaced.
+//! One writer at a time: a lock on the file that is to be replaced, or on the folder that is worked in.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::identity::Identity;
+use super::write::remove_partials;
+
+/// The file that stands for a folder, on which all systems have locks.
+const FOLDER_LOCK: &str = ".lock";
 
 /// Held by whoever reads a file in order to replace it. The system lets go of it when its process ends, however that happens.
 ///
@@ -41,15 +45,11 @@ impl Lock {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(Lock::free(path))),
                 Err(error) => return Err(error),
             };
-            let locked = match file.try_lock() {
-                Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(error)) => Err(error),
-                Ok(()) => Ok(()),
-            };
-            if !is_unsupported(locked)? && !is_at(&file, path) {
-                continue;
+            match try_lock(&file, path)? {
+                Tried::Held => return Ok(None),
+                Tried::Replaced => continue,
+                Tried::Ours => return Ok(Some(Lock { path: path.to_owned(), _file: Some(file) })),
             }
-            return Ok(Some(Lock { path: path.to_owned(), _file: Some(file) }));
         }
     }
 
@@ -61,6 +61,63 @@ impl Lock {
     fn free(path: &Path) -> Self {
         Lock { path: path.to_owned(), _file: None }
     }
+}
+
+/// Held by whoever works in a folder and wants no other there. Like every [`Lock`], it ends with its process.
+#[derive(Debug)]
+pub struct FolderLock {
+    folder: PathBuf,
+    _file: File,
+}
+
+impl FolderLock {
+    /// Of a folder, which is made if need be; none where somebody else works there.
+    pub fn try_of(folder: &Path) -> io::Result<Option<Self>> {
+        let path = folder.join(FOLDER_LOCK);
+        loop {
+            fs::create_dir_all(folder)?;
+            let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
+            match try_lock(&file, &path)? {
+                Tried::Held => return Ok(None),
+                Tried::Replaced => continue,
+                Tried::Ours => return Ok(Some(FolderLock { folder: folder.to_owned(), _file: file })),
+            }
+        }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Removes what dead processes have left of files whose names start so. Nobody else can be about to write them.
+    pub fn remove_partials(&self, start: &str) -> io::Result<()> {
+        remove_partials(&self.folder, start)
+    }
+}
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // It is still held: whoever takes hold of this file next finds that it is gone, and makes another.
+        let _ = fs::remove_file(self.folder.join(FOLDER_LOCK));
+    }
+}
+
+/// What became of an attempt to lock a file.
+enum Tried {
+    Ours,
+    Held,
+    /// Another file stands at the path by now.
+    Replaced,
+}
+
+fn try_lock(file: &File, path: &Path) -> io::Result<Tried> {
+    let locked = match file.try_lock() {
+        Err(TryLockError::WouldBlock) => return Ok(Tried::Held),
+        Err(TryLockError::Error(error)) => Err(error),
+        Ok(()) => Ok(()),
+    };
+    Ok(if is_unsupported(locked)? || is_at(file, path) { Tried::Ours } else { Tried::Replaced })
 }
 
 /// Whether the file system has no locks. Where it has none, one writer cannot be told from another.
@@ -85,6 +142,7 @@ mod tests {
     use super::*;
     use crate::storage::write_atomically;
     use std::io::Write;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn no_count_is_lost_among_many_writers() {
@@ -116,5 +174,60 @@ mod tests {
         assert!(Lock::try_of(&path).unwrap().is_none());
         drop(held);
         assert!(Lock::try_of(&path).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_folder_has_one_worker_and_the_next_finds_no_trace_of_the_last() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("new/folder");
+        let held = FolderLock::try_of(&folder).unwrap().unwrap();
+        assert!(FolderLock::try_of(&folder).unwrap().is_none());
+        drop(held);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        // What a killed process leaves is a file that nobody has locked.
+        fs::write(folder.join(FOLDER_LOCK), "").unwrap();
+        assert!(FolderLock::try_of(&folder).unwrap().is_some());
+    }
+
+    #[test]
+    fn of_many_workers_one_at_a_time_has_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let (inside, turns) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let Some(_lock) = FolderLock::try_of(folder.path()).unwrap() else { continue };
+                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+                        turns.fetch_add(1, Ordering::SeqCst);
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        assert!(turns.load(Ordering::SeqCst) > 0);
+    }
+
+    #[test]
+    fn what_dead_workers_left_goes_at_once_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in [".trial-1.toml.17-0.partial", ".other.17-0.partial", ".trial-1.toml.mine.partial", "trial-2.toml"]
+        {
+            fs::write(at(name), "").unwrap();
+        }
+        let alive = File::create(at(".trial-3.toml.18-0.partial")).unwrap();
+        alive.lock().unwrap();
+        let lock = FolderLock::try_of(folder.path()).unwrap().unwrap();
+        lock.remove_partials("trial-").unwrap();
+        drop(lock);
+        let mut left: Vec<String> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        let expected =
+            [".other.17-0.partial", ".trial-1.toml.mine.partial", ".trial-3.toml.18-0.partial", "trial-2.toml"];
+        assert_eq!(left, expected);
     }
 }

@@ -15,6 +15,6 @@ pub(crate) use container::{Container, ContainerWriter, START_BYTES, format_of};
 pub use error::{FileError, FileProblem};
 pub use format::FileFormat;
 pub use identity::{Identity, is_same_file};
-pub use lock::Lock;
+pub use lock::{FolderLock, Lock};
 pub use map::Map;
 pub use write::{Written, destination, is_partial, write_atomically};

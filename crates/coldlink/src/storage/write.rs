@@ -104,23 +104,49 @@ fn remove_left_over(path: &Path) {
     let Ok(start) = start_of_partial(path) else { return };
     let Ok(entries) = fs::read_dir(folder_of(path)) else { return };
     for entry in entries.flatten() {
-        let (name, start) = (entry.file_name(), start.as_encoded_bytes());
-        let Some(rest) = name.as_encoded_bytes().strip_prefix(start) else { continue };
-        let Some(writer) = rest.strip_suffix(PARTIAL.as_bytes()) else { continue };
-        let is_ours = !writer.is_empty() && writer.iter().all(|&byte| byte.is_ascii_digit() || byte == b'-');
-        if is_ours && is_left_over(&entry.path()) {
+        let name = entry.file_name();
+        let rest = name.as_encoded_bytes().strip_prefix(start.as_encoded_bytes());
+        let file = || File::open(entry.path());
+        if rest.is_some_and(names_writer) && file().is_ok_and(|file| is_old(&file) && is_left(&file)) {
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// Whether nobody writes a file any more.
-fn is_left_over(path: &Path) -> bool {
-    let is_old = |file: &File| {
-        let age = file.metadata().and_then(|about| about.modified()).ok().and_then(|time| time.elapsed().ok());
-        age.is_some_and(|age| age > LEFT_OVER_AFTER)
-    };
-    File::open(path).is_ok_and(|file| is_old(&file) && file.try_lock().is_ok())
+/// Removes what dead processes have left in a folder of files whose names start so, whatever its age: nobody else may be about
+/// to write there.
+pub(super) fn remove_partials(folder: &Path, start: &str) -> io::Result<()> {
+    let start = format!(".{start}");
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let rest = name.as_encoded_bytes().strip_prefix(start.as_bytes());
+        // The rest of the file's name, if any, ends with the dot before the writer's.
+        let is_ours = rest.is_some_and(|rest| {
+            let dots = rest.iter().enumerate().filter(|(_, byte)| **byte == b'.');
+            dots.into_iter().any(|(place, _)| names_writer(&rest[place + 1..]))
+        });
+        if is_ours && File::open(entry.path()).is_ok_and(|file| is_left(&file)) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a partial file's name ends as [`beside`] makes it end.
+fn names_writer(end: &[u8]) -> bool {
+    let writer = end.strip_suffix(PARTIAL.as_bytes()).unwrap_or_default();
+    !writer.is_empty() && writer.iter().all(|&byte| byte.is_ascii_digit() || byte == b'-')
+}
+
+fn is_old(file: &File) -> bool {
+    let age = file.metadata().and_then(|about| about.modified()).ok().and_then(|time| time.elapsed().ok());
+    age.is_some_and(|age| age > LEFT_OVER_AFTER)
+}
+
+/// Whether the process that wrote a file has ended.
+fn is_left(file: &File) -> bool {
+    file.try_lock().is_ok()
 }
 
 /// Makes a file. One that takes the place of another is closed to others until it has the mode of that one.

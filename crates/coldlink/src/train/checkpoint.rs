@@ -1,18 +1,19 @@
 //! Checkpoints: all that training needs to go on with the same bits.
 
 use std::fs;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::fit::{Found, Interrupted};
-use super::{Fit, Learner, Phase, Selection, TrainError, Trainer};
+use super::{Event, Fit, Learner, Observer, Phase, Selection, TrainError, Trainer};
 use crate::evaluate::Validated;
-use crate::kernel::{Chunk, LANES, Matrix};
+use crate::kernel::{Chunk, Cpu, LANES, Matrix};
 use crate::network::{Deal, FrozenEncoders};
 use crate::score::ScoreWeights;
-use crate::storage::{Container, ContainerWriter, FileFormat, is_partial};
+use crate::storage::{Container, ContainerWriter, FileFormat, FolderLock};
 
 const FORMAT: FileFormat = FileFormat::Checkpoint;
 const VERSION: u32 = 1;
@@ -20,15 +21,11 @@ const FILE: &str = "training.checkpoint";
 /// Numbers in a row of moments: a chunk of the first and one of the second.
 const MOMENTS: usize = 2 * LANES;
 
-/// Where checkpoints of a run go. There is one file, replaced as a whole each time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Where checkpoints of a run go, and no other run's as long as this lives. There is one file, replaced as a whole each time.
+#[derive(Debug)]
 pub struct Checkpoints {
-    /// The folder.
-    pub folder: PathBuf,
-    /// Steps between two of them; 0 counts as 1.
-    pub every: u64,
-    /// Whether to go on from the one that is there.
-    pub resume: bool,
+    lock: FolderLock,
+    every: u64,
 }
 
 /// A run as a checkpoint kept it.
@@ -52,40 +49,56 @@ struct About {
     best_kept: bool,
     history: Vec<Validated>,
     weights: Option<ScoreWeights>,
+    /// The instruction set; files from before it was kept do not say.
+    cpu: Option<String>,
 }
 
 impl Checkpoints {
+    /// In a folder, which is made if need be; one every so many steps, where 0 counts as 1. Training goes on from the checkpoint
+    /// that is there if `resume` says so, and starts from the beginning where there is none.
+    pub fn open(folder: &Path, every: u64, resume: bool) -> Result<Self, TrainError> {
+        let failed = |source| TrainError::Write { path: folder.join(FILE), source };
+        let lock = FolderLock::try_of(folder).map_err(failed)?;
+        let lock = lock.ok_or_else(|| TrainError::InUse { folder: folder.to_owned() })?;
+        lock.remove_partials(FILE).map_err(failed)?;
+        let checkpoints = Checkpoints { lock, every: every.max(1) };
+        if !resume && checkpoints.is_there() {
+            return Err(TrainError::Occupied { folder: folder.to_owned() });
+        }
+        Ok(checkpoints)
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        self.lock.folder()
+    }
+
     /// The file.
     pub fn path(&self) -> PathBuf {
-        self.folder.join(FILE)
+        self.folder().join(FILE)
     }
 
-    /// Removes the checkpoint, and what interrupted writes of one have left.
-    pub fn remove(&self) -> Result<(), TrainError> {
-        let failed = |source| TrainError::Remove { path: self.path(), source };
-        for entry in fs::read_dir(&self.folder).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let partial = name.starts_with(&format!(".{FILE}.")) && is_partial(&name);
-            if partial || name == FILE {
-                fs::remove_file(&path).map_err(failed)?;
-            }
-        }
-        Ok(())
+    /// Whether there is a checkpoint to go on from.
+    pub fn is_there(&self) -> bool {
+        self.path().exists()
     }
 
-    /// The run to go on with, if that was asked for.
-    pub(super) fn open(&self, fit: &Fit<'_>) -> Result<Option<Saved>, TrainError> {
-        let path = self.path();
-        match (path.exists(), self.resume) {
-            (true, true) => self.read(fit).map(Some),
-            (true, false) => Err(TrainError::Occupied { folder: self.folder.clone() }),
-            (false, true) => Err(TrainError::NoCheckpoint { folder: self.folder.clone() }),
-            (false, false) => {
-                fs::create_dir_all(&self.folder).map_err(|source| TrainError::Write { path, source })?;
-                Ok(None)
-            }
+    /// Steps between two of them.
+    pub(super) fn every(&self) -> u64 {
+        self.every
+    }
+
+    /// Removes the checkpoint, which is no longer needed.
+    pub fn remove(self) -> Result<(), TrainError> {
+        match fs::remove_file(self.path()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed.map_err(|source| TrainError::Remove { path: self.path(), source }),
         }
+    }
+
+    /// The run to go on with, if there is one.
+    pub(super) fn saved(&self, fit: &Fit<'_>, observer: &mut dyn Observer) -> Result<Option<Saved>, TrainError> {
+        if self.is_there() { self.read(fit, observer).map(Some) } else { Ok(None) }
     }
 
     pub(super) fn write_search(
@@ -125,7 +138,7 @@ impl Checkpoints {
         writer.write(&path, FORMAT, VERSION, &about).map_err(|source| TrainError::Write { path, source })
     }
 
-    fn read(&self, fit: &Fit<'_>) -> Result<Saved, TrainError> {
+    fn read(&self, fit: &Fit<'_>, observer: &mut dyn Observer) -> Result<Saved, TrainError> {
         let path = self.path();
         let archive = Container::open(&path, FORMAT, VERSION)?;
         let about: About = toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
@@ -157,6 +170,9 @@ impl Checkpoints {
         for (name, weights) in best.iter_mut().flat_map(FrozenEncoders::parameters_mut) {
             *weights = owned(archive.matrix(&format!("best.{name}"), weights.rows(), weights.columns())?);
         }
+        if let Some(event) = other_cpu(about.cpu.as_deref()) {
+            observer.on(event);
+        }
         let About { phase, step, steps, history, weights, .. } = about;
         let interrupted = Interrupted { step, model };
         Ok(match phase {
@@ -179,8 +195,15 @@ impl About {
             best_kept: false,
             history: Vec::new(),
             weights: None,
+            cpu: Some(Cpu::current().to_string()),
         }
     }
+}
+
+/// What to tell of work that was done under an instruction set, where another is in use now.
+pub(crate) fn other_cpu(before: Option<&str>) -> Option<Event> {
+    let (before, now) = (before?.parse().ok()?, Cpu::current());
+    (before != now).then_some(Event::OtherCpu { before, now })
 }
 
 /// The checkpoint's file will be replaced, so nothing may go on pointing into it.

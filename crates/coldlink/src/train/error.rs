@@ -56,9 +56,9 @@ pub enum TrainError {
     /// A checkpoint could not be read.
     #[error("cannot resume from the checkpoint")]
     Read(#[from] FileError),
-    /// There is nothing to go on from.
-    #[error("there is no checkpoint in `{folder}`", folder = folder.display())]
-    NoCheckpoint {
+    /// Another run keeps its checkpoints there.
+    #[error("another training uses the folder `{folder}`", folder = folder.display())]
+    InUse {
         /// The folder.
         folder: PathBuf,
     },
@@ -95,7 +95,7 @@ impl TrainError {
             TrainError::Diverged { .. } => "lower the setting `learning_rate` | use {set similarity=cosine}",
             TrainError::Stopped { checkpoint: Some(_), .. } => "run the same command with {resume} to continue",
             TrainError::Stopped { checkpoint: None, .. } => return None,
-            TrainError::NoCheckpoint { .. } => "omit {resume} to start from scratch",
+            TrainError::InUse { .. } => "wait until it ends | use another folder",
             TrainError::Occupied { .. } => "continue from it with {resume} | use another folder to start from scratch",
             TrainError::OtherRun { .. } => "use the graph, settings and seed of that run | use another folder",
         }))

@@ -1,6 +1,7 @@
 //! What training tells while it goes on. Progress is an event, never a print.
 
 use crate::evaluate::Validated;
+use crate::kernel::Cpu;
 
 /// A part of training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -15,6 +16,14 @@ pub enum Phase {
 /// Something that happened.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
+    /// What goes on was begun under another instruction set: the result is as good as that of an uninterrupted run, but not the
+    /// same bits.
+    OtherCpu {
+        /// The one before.
+        before: Cpu,
+        /// The one in use.
+        now: Cpu,
+    },
     /// A phase begins, or goes on after a restart.
     Started {
         /// Which.

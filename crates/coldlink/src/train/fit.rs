@@ -131,7 +131,7 @@ impl<'a> Fit<'a> {
     pub fn run_after(&self, trial: Option<&Trial>, observer: &mut dyn Observer) -> Result<Fitted, TrainError> {
         self.config.check()?;
         let halves = self.halves();
-        let (found, best, interrupted) = match self.start(trial, &halves)? {
+        let (found, best, interrupted) = match self.start(trial, &halves, observer)? {
             Start::Refit(found, interrupted) => (found, None, interrupted),
             Start::Search(selection, interrupted) => {
                 let (found, best) = self.found(selection, interrupted, &halves, observer)?;
@@ -150,8 +150,8 @@ impl<'a> Fit<'a> {
         Ok(Fitted { encoders, features, preparation, steps, history, weights })
     }
 
-    fn start(&self, trial: Option<&Trial>, halves: &Halves) -> Result<Start, TrainError> {
-        let saved = self.checkpoints.map(|folder| folder.open(self)).transpose()?.flatten();
+    fn start(&self, trial: Option<&Trial>, halves: &Halves, observer: &mut dyn Observer) -> Result<Start, TrainError> {
+        let saved = self.checkpoints.map(|checkpoints| checkpoints.saved(self, observer)).transpose()?.flatten();
         Ok(match (saved, trial.filter(|_| self.split.refit().is_some())) {
             (Some(Saved::Search { interrupted, history, best }), _) => {
                 Start::Search(self.selection(halves).resumed(history, best), Some(interrupted))
@@ -169,7 +169,7 @@ impl<'a> Fit<'a> {
         let Config { steps, validate_every, patience, .. } = *self.config;
         let keeps_best = self.split.refit().is_none() || !halves.weighing.is_empty();
         let selection = Selection::new(Rule { steps, validate_every, patience }, keeps_best);
-        selection.looking_every(self.checkpoints.map_or(STEPS_PER_LOOK, |checkpoints| checkpoints.every))
+        selection.looking_every(self.checkpoints.map_or(STEPS_PER_LOOK, Checkpoints::every))
     }
 
     /// Searches, and fits the score's weights to what was found.
@@ -259,7 +259,7 @@ impl<'a> Fit<'a> {
         let features = self.features(&view);
         let mut trainer = self.trainer(view, &features, interrupted)?;
         let mut reporter = Reporter::start(self, Phase::Refit, found.steps, trainer.step(), observer);
-        let looks = self.checkpoints.map_or(STEPS_PER_LOOK, |checkpoints| checkpoints.every.clamp(1, STEPS_PER_LOOK));
+        let looks = self.checkpoints.map_or(STEPS_PER_LOOK, |checkpoints| checkpoints.every().min(STEPS_PER_LOOK));
         while trainer.step() < found.steps {
             trainer.advance(found.steps.min(trainer.step() + looks));
             let (step, loss) = (trainer.step(), trainer.loss());
@@ -317,7 +317,7 @@ impl<'a, 'o> Reporter<'a, 'o> {
             self.save(step, save)?;
             return Err(TrainError::Stopped { step, checkpoint: self.checkpoints.map(Checkpoints::path) });
         }
-        let due = |checkpoints: &Checkpoints| step >= self.saved.saturating_add(checkpoints.every.max(1));
+        let due = |checkpoints: &Checkpoints| step >= self.saved.saturating_add(checkpoints.every());
         let advanced = matches!(event, Event::Advanced { .. });
         if advanced && self.checkpoints.is_some_and(due) { self.save(step, save) } else { Ok(()) }
     }

@@ -9,7 +9,7 @@ mod selection;
 mod trainer;
 
 pub use checkpoint::Checkpoints;
-pub(crate) use checkpoint::fingerprint;
+pub(crate) use checkpoint::{fingerprint, other_cpu};
 pub use error::TrainError;
 pub use event::{Control, Event, Observer, Phase, Silent};
 pub use fit::{Fit, Fitted, Trial};

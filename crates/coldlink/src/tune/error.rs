@@ -22,6 +22,12 @@ pub enum TuneError {
     /// There is nothing to try.
     #[error("there are no settings to try")]
     Nothing,
+    /// Another search keeps its trials there.
+    #[error("another search uses the folder `{folder}`", folder = folder.display())]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A trial could not be kept.
     #[error("cannot write `{path}`", path = path.display())]
     Write {
@@ -41,6 +47,7 @@ impl TuneError {
             TuneError::Space(_) | TuneError::Nothing => {
                 Some(Hint::new("give each setting a line, such as `temperature = [0.1, 0.2]`"))
             }
+            TuneError::InUse { .. } => Some(Hint::new("wait until it ends | use another folder")),
             TuneError::Write { .. } => None,
         }
     }

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use super::{Journal, TuneError};
+use super::TuneError;
+use super::journal::{Finished, Journal};
 use crate::config::Config;
 use crate::split::{Audit, Split};
 use crate::train::{Control, Event, Fit, Observer, Silent, TrainError, Trial};
@@ -174,8 +175,9 @@ impl Search<'_> {
         // The learning rate falls over the steps that there are.
         let config = Config { steps, validate_every: config.validate_every.min(steps), ..config.clone() };
         let fit = Fit { split: self.split, config: &config, seed: self.seed, checkpoints: None };
-        if let Some(found) = self.journal.and_then(|journal| journal.find(&fit)) {
-            return Ok(found);
+        if let Some(Finished { trial, seconds, other_cpu }) = self.journal.and_then(|journal| journal.find(&fit)) {
+            other_cpu.into_iter().for_each(|event| _ = watcher.on(event));
+            return Ok((trial, seconds));
         }
         let started = Instant::now();
         let trial = match fit.try_out(&mut Forward(watcher)) {

@@ -1,13 +1,19 @@
 //! A table in PostgreSQL with pgvector, in which the database finds the best nodes by the dense part of the score.
 
+mod connection;
+mod copy;
+mod password;
+mod tls;
+
 use std::io;
 
 use anyhow::Context;
 use coldlink::graph::NodeId;
+use postgres::Transaction;
 use postgres::error::SqlState;
-use postgres::{Client, NoTls, Transaction};
 
-use super::copy::Rows;
+use self::connection::Connection;
+use self::copy::Rows;
 use super::{Destination, Export, Search};
 use crate::failure::Failure;
 
@@ -22,7 +28,7 @@ pub fn write_table(to: &Destination<'_>, export: &Export) -> anyhow::Result<()> 
             Failure::new(format!("embeddings of {} numbers are too wide for a table", export.embeddings.columns()));
         return Err(failure.hint(format!("pgvector holds up to {WIDEST}; train with a smaller `width`")).into());
     }
-    let mut client = Client::connect(to.url, NoTls).map_err(cannot_connect)?;
+    let mut client = Connection::of(to.url, &|name| std::env::var(name).ok())?.open()?;
     let mut transaction = client.transaction()?;
     add_pgvector(&mut transaction)?;
     let table = quoted(to.table);
@@ -84,12 +90,6 @@ fn add_pgvector(transaction: &mut Transaction<'_>) -> anyhow::Result<()> {
 fn quoted(table: &str) -> String {
     let parts: Vec<String> = table.split('.').map(|part| format!("\"{}\"", part.replace('"', "\"\""))).collect();
     parts.join(".")
-}
-
-fn cannot_connect(error: postgres::Error) -> anyhow::Error {
-    let failure = Failure::new("cannot connect to PostgreSQL")
-        .hint("use `--to postgres://USER:PASSWORD@HOST:PORT/DATABASE`; connections are not encrypted");
-    anyhow::Error::from(error).context(failure)
 }
 
 impl Destination<'_> {
