@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use coldlink::model::{Explanation, Link};
+use coldlink::text::printable;
 
 use crate::tables::Columns;
 
@@ -123,7 +124,7 @@ fn table(out: &mut dyn Write, shape: Shape, links: &[Link]) -> io::Result<()> {
         }
     }
     match links.first().filter(|_| shape.ranked) {
-        Some(first) => writeln!(out, "{}\n{table}", first.source),
+        Some(first) => writeln!(out, "{}\n{table}", printable(&first.source)),
         None => write!(out, "{table}"),
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::columns::{Mismatches, Schema};
 use crate::graph::{Attributes, Cleaned, Graph, Names, NodeId};
+use crate::text::all_quoted;
 
 /// A graph, a row of attributes for each node, and the nodes' names.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,8 +107,8 @@ impl Dataset {
         }
         if !notes.ignored_columns.is_empty() {
             let (s, they) = if notes.ignored_columns.len() == 1 { ("", "it is") } else { ("s", "they are") };
-            let names = notes.ignored_columns.join("`, `");
-            lines.push(format!("ignored column{s} `{names}`: {they} empty, or almost every row has its own text"));
+            let names = all_quoted(&notes.ignored_columns);
+            lines.push(format!("ignored column{s} {names}: {they} empty, or almost every row has its own text"));
         }
         lines.extend(notes.cells.iter().cloned());
         lines.extend(self.dominating_attribute());

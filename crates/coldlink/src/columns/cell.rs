@@ -53,16 +53,6 @@ pub trait Cells {
     }
 }
 
-impl Cells for csv::StringRecord {
-    fn len(&self) -> usize {
-        csv::StringRecord::len(self)
-    }
-
-    fn cell(&self, place: usize) -> Cell<'_> {
-        self.get(place).map_or(Cell::Missing, Cell::Text)
-    }
-}
-
 impl Cells for Vec<Value> {
     fn len(&self) -> usize {
         Vec::len(self)
@@ -151,13 +141,22 @@ impl<'a> Cell<'a> {
 
     /// A finite number.
     pub fn number(self) -> Option<f64> {
-        let number = match self {
-            Cell::Text(text) => text.trim().parse().ok()?,
-            Cell::Integer(number) => number as f64,
-            Cell::Number(number) => number,
-            _ => return None,
-        };
-        number.is_finite().then_some(number)
+        self.any_number().filter(|number| number.is_finite())
+    }
+
+    /// Whether it is a number, be it infinite: such a cell is one that cannot be read in a column of numbers, and no reason to
+    /// take the column for something else.
+    pub(super) fn is_number(self) -> bool {
+        self.any_number().is_some_and(|number| !number.is_nan())
+    }
+
+    fn any_number(self) -> Option<f64> {
+        match self {
+            Cell::Text(text) => text.trim().parse().ok(),
+            Cell::Integer(number) => Some(number as f64),
+            Cell::Number(number) => Some(number),
+            _ => None,
+        }
     }
 
     /// Whether something is so.

@@ -53,7 +53,7 @@ impl Survey {
         let missing = self.missing_words;
         // What some earlier cell was not, the column is not.
         let still = |count: usize| count + missing >= so_far;
-        if still(self.numbers) && cell.number().is_some() {
+        if still(self.numbers) && cell.is_number() {
             self.numbers += 1;
         }
         if still(self.booleans) && cell.boolean().is_some() {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::config::Validation;
 use crate::hint::Hint;
 use crate::load::LoadError;
+use crate::text::{all_quoted, quoted};
 
 /// Why there is no split.
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +46,7 @@ pub enum SplitError {
         columns: Vec<String>,
     },
     /// A column that has no times.
-    #[error("there is no date or numeric column `{column}`")]
+    #[error("there is no date or numeric column `{}`", quoted(.column))]
     NotATime {
         /// The column.
         column: String,
@@ -165,7 +166,7 @@ pub enum SplitError {
         reason: String,
     },
     /// A row names a node that is not in the data.
-    #[error("`{path}` line {line}: there is no node `{name}`")]
+    #[error("`{path}` line {line}: there is no node `{}`", quoted(.name))]
     UnknownNode {
         /// The file.
         path: PathBuf,
@@ -275,6 +276,6 @@ impl SplitError {
 fn no_times(columns: &[String]) -> String {
     match columns {
         [] => "nodes have no date column to tell new ones by".to_owned(),
-        _ => format!("nodes have several date columns: `{}`", columns.join("`, `")),
+        _ => format!("nodes have several date columns: {}", all_quoted(columns)),
     }
 }

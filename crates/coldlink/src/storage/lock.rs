@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::identity::Identity;
+use super::open_regular;
 
 /// Held by whoever reads a file in order to replace it. The system lets go of it when its process ends, however that happens.
 ///
@@ -21,7 +22,7 @@ impl Lock {
     /// Waits until nobody else holds it.
     pub fn of(path: &Path) -> io::Result<Self> {
         loop {
-            let file = match File::open(path) {
+            let file = match open_regular(path) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Lock::free(path)),
                 Err(error) => return Err(error),
@@ -36,7 +37,7 @@ impl Lock {
     /// The same without waiting; none where somebody else holds it.
     pub fn try_of(path: &Path) -> io::Result<Option<Self>> {
         loop {
-            let file = match File::open(path) {
+            let file = match open_regular(path) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(Lock::free(path))),
                 Err(error) => return Err(error),

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use super::open_regular;
+
 /// How the names of files end that are not whole yet.
 const PARTIAL: &str = ".partial";
 /// A file that is not whole and that nobody has written to for so long may be what a dead process has left.
@@ -120,7 +122,7 @@ fn is_left_over(path: &Path) -> bool {
         let age = file.metadata().and_then(|about| about.modified()).ok().and_then(|time| time.elapsed().ok());
         age.is_some_and(|age| age > LEFT_OVER_AFTER)
     };
-    File::open(path).is_ok_and(|file| is_old(&file) && file.try_lock().is_ok())
+    open_regular(path).is_ok_and(|file| is_old(&file) && file.try_lock().is_ok())
 }
 
 /// Makes a file. One that takes the place of another is closed to others until it has the mode of that one.
