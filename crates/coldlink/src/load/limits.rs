@@ -1,6 +1,7 @@
 //! How much a file may ask for. A small file that unpacks to a large one, or a cell without end, is an error and not the end of
 //! all memory.
 
+use std::borrow::BorrowMut;
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
@@ -58,15 +59,10 @@ pub(in crate::load) fn bytes_in_words(bytes: u64) -> String {
     }
 }
 
-/// What is unpacked, up to a limit.
-pub(in crate::load) struct Unpacking<'a, R> {
+/// What is unpacked, up to a limit: a number of bytes, or what is left of one that several share.
+pub(in crate::load) struct Unpacking<R, L> {
     from: R,
-    left: Left<'a>,
-}
-
-enum Left<'a> {
-    Own(u64),
-    Shared(&'a mut u64),
+    left: L,
 }
 
 /// The error of [`Unpacking`]; it travels through readers that know only errors of the system.
@@ -88,27 +84,17 @@ impl UnpacksTooFar {
     }
 }
 
-impl<R: Read> Unpacking<'static, R> {
-    /// At most so many bytes.
-    pub fn most(from: R, most: u64) -> Self {
-        Unpacking { from, left: Left::Own(most) }
+impl<R: Read, L: BorrowMut<u64>> Unpacking<R, L> {
+    /// At most as many bytes as are left.
+    pub fn most(from: R, left: L) -> Self {
+        Unpacking { from, left }
     }
 }
 
-impl<'a, R: Read> Unpacking<'a, R> {
-    /// As many bytes as are left of what several may have together.
-    pub fn sharing(from: R, left: &'a mut u64) -> Self {
-        Unpacking { from, left: Left::Shared(left) }
-    }
-}
-
-impl<R: Read> Read for Unpacking<'_, R> {
+impl<R: Read, L: BorrowMut<u64>> Read for Unpacking<R, L> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = match &mut self.left {
-            Left::Own(left) => left,
-            Left::Shared(left) => *left,
-        };
         let read = self.from.read(buffer)?;
+        let left = self.left.borrow_mut();
         *left = left.checked_sub(read as u64).ok_or_else(|| io::Error::other(UnpacksTooFar))?;
         Ok(read)
     }
@@ -138,8 +124,8 @@ mod tests {
         let error = Unpacking::most(&b"123456"[..], 5).read_to_string(&mut text).unwrap_err();
         assert!(UnpacksTooFar::is(&error) && !UnpacksTooFar::is(&io::Error::other("something else")));
         let mut left = 8;
-        assert!(Unpacking::sharing(&b"12345"[..], &mut left).read_to_string(&mut text).is_ok());
-        assert!(Unpacking::sharing(&b"12345"[..], &mut left).read_to_string(&mut text).is_err());
+        assert!(Unpacking::most(&b"12345"[..], &mut left).read_to_string(&mut text).is_ok());
+        assert!(Unpacking::most(&b"12345"[..], &mut left).read_to_string(&mut text).is_err());
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl NpzFile {
             return Err(self.problem(name, ArrayProblem::Missing));
         }
         let array = match self.archive.by_name(&format!("{name}{ENDING}")) {
-            Ok(entry) => Array::read(Unpacking::sharing(entry, &mut self.left)),
+            Ok(entry) => Array::read(Unpacking::most(entry, &mut self.left)),
             Err(error) => Err(ArrayProblem::Damaged { reason: error.to_string() }),
         };
         array.map_err(|problem| match problem {
