@@ -150,7 +150,7 @@ fn options(strict_input: bool, unknown_nodes: &str, columns: Option<&str>) -> Py
         misconfigured(format!("`columns`: {error}"), Some(hint))
     };
     let columns = columns.map(serde_json::from_str::<Columns>).transpose().map_err(wrong)?.unwrap_or_default();
-    Ok(LoadOptions { strict_input, columns, unknown_nodes, directed: None })
+    Ok(LoadOptions { strict_input, columns, unknown_nodes, ..LoadOptions::default() })
 }
 
 /// Names that tell nodes apart, or numbers where none are given.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use coldlink::columns::Mismatches;
 use coldlink::dataset::NewNodes as Loaded;
 use coldlink::index::LinkIndex;
-use coldlink::load::{is_npz, load_new, load_new_npz, new_nodes};
+use coldlink::load::{Expected, Limits, load_new_file, new_nodes};
 use coldlink::model::Model;
 use coldlink::pipeline::Training;
 use numpy::PyArray2;
@@ -130,14 +130,9 @@ impl Trained {
             let message = format!("`{}` is a folder", path.display());
             return Err(refused_file(&path, message, "give new nodes as one table or `.npz` file"));
         }
-        let loaded = match model.schema() {
-            _ if is_npz(&path) => this.py().detach(|| load_new_npz(&path, model.loaded_width())),
-            Some(schema) => this.py().detach(|| load_new(&path, schema, false)),
-            None => {
-                let message = format!("`{}` is a table, but the model was trained on numbered columns", path.display());
-                return Err(refused_file(&path, message, "give an array, or an `.npz` file with the arrays `attr_*`"));
-            }
-        };
+        let (schema, width, limits) = (model.schema(), model.loaded_width(), Limits::default());
+        let expected = Expected { schema, width, strict_input: false, limits };
+        let loaded = this.py().detach(|| load_new_file(&path, &expected));
         NewNodes::ask(this, loaded.map_err(raised)?)
     }
 

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use coldlink::error::hint_of;
 use coldlink::hint::{Command, Wording};
+use coldlink::text::printable_lines;
 
 /// What this program itself finds wrong.
 #[derive(Debug)]
@@ -77,18 +78,22 @@ fn is_closed_output(error: &anyhow::Error) -> bool {
 
 fn text(error: &anyhow::Error) -> String {
     let stopped = error.downcast_ref::<Failure>().is_some_and(|failure| failure.kind == Kind::Stopped);
-    let mut text = if stopped { format!("{error}\n") } else { format!("error: {error}\n") };
+    let said = under_its_heading(&error.to_string());
+    let mut text = if stopped { format!("{said}\n") } else { format!("error: {said}\n") };
     for cause in error.chain().skip(1) {
-        // Some causes have several lines; all stay under their heading.
-        let cause = cause.to_string().trim_end().replace('\n', "\n    ");
-        text.push_str(&format!("  caused by: {cause}\n"));
+        text.push_str(&format!("  caused by: {}\n", under_its_heading(&cause.to_string())));
     }
     // What was added as a context is found by anyhow alone.
     let own = error.downcast_ref().and_then(|failure: &Failure| failure.hint.clone());
     if let Some(hint) = own.or_else(|| error.chain().find_map(hint_of)?.worded(&CommandLine)) {
-        text.push_str(&format!("hint: {hint}\n"));
+        text.push_str(&format!("hint: {}\n", under_its_heading(&hint)));
     }
     text
+}
+
+/// Some messages have several lines; all stay under their heading, so that no name can pass for one.
+fn under_its_heading(message: &str) -> String {
+    printable_lines(message.trim_end()).replace('\n', "\n    ")
 }
 
 /// Hints of the library as commands and options.
@@ -157,6 +162,15 @@ mod tests {
         let cause = Failure::new("line 3 is wrong\nvery wrong").hint("correct it");
         let error = Err::<(), _>(cause).context("cannot load `papers`").unwrap_err();
         let expected = "error: cannot load `papers`\n  caused by: line 3 is wrong\n    very wrong\nhint: correct it\n";
+        assert_eq!(text(&error), expected);
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_escaped() {
+        let cause = Failure::new("no node `a\u{1b}[31m`").hint("rename `\u{202e}`");
+        let error = Err::<(), _>(cause).context("cannot load `x\nhint: pay`").unwrap_err();
+        let expected =
+            "error: cannot load `x\n    hint: pay`\n  caused by: no node `a\\u{1b}[31m`\nhint: rename `\\u{202e}`\n";
         assert_eq!(text(&error), expected);
     }
 

@@ -6,12 +6,13 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use coldlink::columns::Columns;
 use coldlink::dataset::{Dataset, NewNodes};
-use coldlink::load::{LoadOptions, UnknownNodes, is_npz, load, load_new, load_new_npz, load_tables, read_columns};
+use coldlink::load::{Expected, Limits, LoadOptions, UnknownNodes, load, load_new_file, load_tables, read_columns};
 use coldlink::model::Model;
 
 use crate::commands::Common;
 use crate::failure::Failure;
 use crate::files::Files;
+use crate::output::note;
 use crate::tables::count;
 
 /// A graph, in one piece or in two tables.
@@ -49,6 +50,35 @@ pub struct GraphOptions {
     /// Links have no direction
     #[arg(long)]
     undirected: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+/// How much input may ask for.
+#[derive(Args, Default)]
+pub struct LimitArgs {
+    /// Longest cell of a table, as 16M; a line may be four times as long [default: 16M]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_cell: Option<usize>,
+}
+
+impl LimitArgs {
+    /// The usual limits, and what is said.
+    pub fn limits(&self) -> Limits {
+        self.max_cell.map_or(Limits::default(), |bytes| Limits::default().with_cell(bytes))
+    }
+}
+
+/// A number of bytes, or of units of 1024 of them.
+fn size(text: &str) -> Result<usize, String> {
+    let (number, unit) = match text.trim_end_matches(['b', 'B']).trim_end_matches(['i', 'I']) {
+        text if text.ends_with(['k', 'K']) => (&text[..text.len() - 1], 1 << 10),
+        text if text.ends_with(['m', 'M']) => (&text[..text.len() - 1], 1 << 20),
+        text if text.ends_with(['g', 'G']) => (&text[..text.len() - 1], 1 << 30),
+        text => (text, 1),
+    };
+    let bytes = number.trim().parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
+    bytes.filter(|&bytes| bytes > 0).ok_or_else(|| "must be a size, as 500000, 64K or 16M".to_owned())
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -64,14 +94,14 @@ impl GraphArgs {
     pub fn load(&self, common: &Common) -> anyhow::Result<Dataset> {
         let dataset = self.load_silently()?;
         if !common.quiet {
-            dataset.notes_in_words().iter().for_each(|note| eprintln!("note: {note}"));
+            dataset.notes_in_words().iter().for_each(note);
         }
         Ok(dataset)
     }
 
     /// Loads the graph.
     pub fn load_silently(&self) -> anyhow::Result<Dataset> {
-        let GraphOptions { nodes, edges, strict_input, unknown_nodes, .. } = &self.options;
+        let GraphOptions { nodes, edges, strict_input, unknown_nodes, limits, .. } = &self.options;
         let unknown_nodes = match unknown_nodes {
             Unknown::Refuse => UnknownNodes::Refuse,
             Unknown::Drop => UnknownNodes::Drop,
@@ -81,7 +111,8 @@ impl GraphArgs {
             (_, true) => Some(false),
             _ => None,
         };
-        let options = LoadOptions { strict_input: *strict_input, columns: self.columns()?, unknown_nodes, directed };
+        let (strict_input, columns, limits) = (*strict_input, self.columns()?, limits.limits());
+        let options = LoadOptions { strict_input, columns, unknown_nodes, directed, limits };
         let loaded = match (&self.graph, nodes, edges) {
             (Some(graph), ..) => load(graph, &options),
             (None, Some(nodes), Some(edges)) => load_tables(edges, nodes, &options),
@@ -111,6 +142,16 @@ impl GraphArgs {
     }
 }
 
+/// How new nodes are read.
+#[derive(Args, Default)]
+pub struct NewOptions {
+    /// Refuse rows with other columns, unknown values or unreadable cells instead of counting them
+    #[arg(long)]
+    pub strict_input: bool,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
 /// Opens a model.
 pub fn open_model(path: &Path) -> anyhow::Result<Model> {
     refuse_folder(path, "name a model file, as `coldlink train` writes it")?;
@@ -123,31 +164,28 @@ pub fn open_indexed_model(path: &Path, common: &Common) -> anyhow::Result<Model>
     let (model, problem) = Model::open_indexed(path)?;
     if let Some(problem) = problem.filter(|_| !common.quiet) {
         let again = format!("`coldlink index {}` builds it again", path.display());
-        eprintln!("note: {:#}; scoring every node instead ({again})", anyhow::Error::from(problem));
+        note(format!("{:#}; scoring every node instead ({again})", anyhow::Error::from(problem)));
     }
     Ok(model)
 }
 
 /// Loads new nodes, and reports what the model cannot use of them.
-pub fn load_new_nodes(path: &Path, model: &Model, strict: bool, common: &Common) -> anyhow::Result<NewNodes> {
+pub fn load_new_nodes(path: &Path, model: &Model, how: &NewOptions, common: &Common) -> anyhow::Result<NewNodes> {
     refuse_folder(path, "give new nodes as one table or `.npz` file")?;
-    let loaded = match model.schema() {
-        _ if is_npz(path) => load_new_npz(path, model.loaded_width()),
-        Some(schema) => load_new(path, schema, strict),
-        None => {
-            let failure =
-                Failure::new(format!("`{}` is a table, but the model was trained on numbered columns", path.display()));
-            return Err(failure.hint("give new nodes as an `.npz` file with the arrays `attr_*`").into());
-        }
+    let expected = Expected {
+        schema: model.schema(),
+        width: model.loaded_width(),
+        strict_input: how.strict_input,
+        limits: how.limits.limits(),
     };
-    let new = loaded.with_context(|| format!("cannot load `{}`", path.display()))?;
+    let new = load_new_file(path, &expected).with_context(|| format!("cannot load `{}`", path.display()))?;
     if !common.quiet {
         let empty = empty_rows(&new.attributes);
-        new.notes().iter().for_each(|note| eprintln!("note: {note}"));
+        new.notes().iter().for_each(note);
         if empty > 0 {
             let nodes = count(empty, "new node");
             let scores = if model.gives_probabilities() { "popularity alone decides" } else { "all scores are 0" };
-            eprintln!("note: {nodes} without any attribute that the model knows: {scores}");
+            note(format!("{nodes} without any attribute that the model knows: {scores}"));
         }
     }
     Ok(new)
@@ -163,4 +201,20 @@ fn refuse_folder(path: &Path, hint: &str) -> anyhow::Result<()> {
 /// Rows without any attribute.
 pub fn empty_rows(attributes: &coldlink::graph::Attributes) -> usize {
     attributes.empty_rows()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_is_a_number_with_or_without_a_unit() {
+        for (text, bytes) in [("500", 500), ("64K", 64 << 10), ("16M", 16 << 20), ("1GiB", 1 << 30), ("2 mb", 2 << 20)]
+        {
+            assert_eq!(size(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "0", "-1", "M", "1T", "99999999999G"] {
+            assert!(size(text).is_err(), "{text}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use coldlink::model::{Direction, Explanation, Link};
+use coldlink::text::printable;
 
 use crate::tables::Columns;
 
@@ -147,7 +148,7 @@ fn heading(link: &Link) -> String {
         None => "",
     };
     let relation = link.relation.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
-    format!("{}{relation}{arrow}", link.source)
+    printable(&format!("{}{relation}{arrow}", link.source)).into_owned()
 }
 
 /// An explanation in a line for people.

@@ -5,11 +5,22 @@ use std::path::Path;
 
 use anyhow::Context;
 use coldlink::storage::write_atomically;
+use coldlink::text::{printable, printable_lines};
 
 const CANNOT_PRINT: &str = "cannot write to standard output";
 
-/// Prints lines, to standard output.
+/// Prints lines for people, to standard output: what a terminal would obey is escaped.
 pub fn print(text: impl AsRef<str>) -> anyhow::Result<()> {
+    print_exact(&*printable_lines(text.as_ref()))
+}
+
+/// Tells people something beside the results, in a line on standard error.
+pub fn note(text: impl AsRef<str>) {
+    eprintln!("note: {}", printable(text.as_ref()));
+}
+
+/// Prints lines for programs, to standard output, as they are.
+pub fn print_exact(text: impl AsRef<str>) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_ref().as_bytes()).and_then(|()| out.flush()).context(CANNOT_PRINT)
 }
@@ -18,7 +29,7 @@ pub fn print(text: impl AsRef<str>) -> anyhow::Result<()> {
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
-    print(text)
+    print_exact(text)
 }
 
 /// Writes to a file, whole or not at all, or to standard output.

@@ -1,7 +1,8 @@
-//! Tables and numbers as a terminal shows them.
+//! Tables and numbers as a terminal shows them. Names of users are escaped where a terminal would obey them.
 
 use std::fmt::Display;
 
+use coldlink::text::printable;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
 /// A table without lines: text to the left, everything after the first column to the right.
@@ -25,7 +26,7 @@ impl Columns {
     /// Adds a row that ends in a text, which stands to the left.
     pub fn row_with_text<T: Display>(&mut self, row: impl IntoIterator<Item = T>, text: &str) {
         let mut cells = cells(row);
-        cells.push(Cell::new(text));
+        cells.push(Cell::new(printable(text)));
         self.0.add_row(cells);
     }
 
@@ -38,7 +39,7 @@ impl Columns {
 fn cells<T: Display>(row: impl IntoIterator<Item = T>) -> Vec<Cell> {
     let align = |(index, text): (usize, T)| {
         let alignment = if index == 0 { CellAlignment::Left } else { CellAlignment::Right };
-        Cell::new(text).set_alignment(alignment)
+        Cell::new(printable(&text.to_string())).set_alignment(alignment)
     };
     row.into_iter().enumerate().map(align).collect()
 }
@@ -59,7 +60,7 @@ pub struct Facts(Vec<(String, String)>);
 impl Facts {
     /// Adds a line.
     pub fn add(&mut self, what: impl Into<String>, value: impl Display) {
-        self.0.push((what.into(), value.to_string()));
+        self.0.push((printable(&what.into()).into_owned(), printable(&value.to_string()).into_owned()));
     }
 }
 
@@ -108,6 +109,16 @@ mod tests {
         check(999, "999");
         check(1000, "1,000");
         check(12_345_678, "12,345,678");
+    }
+
+    #[test]
+    fn a_name_cannot_break_out_of_its_cell() {
+        let mut table = Columns::bare();
+        table.row_with_text(["a\u{1b}[2J\nb", "1"], "\u{202e}x");
+        assert_eq!(table.to_string().trim(), "a\\u{1b}[2J\\nb  1  \\u{202e}x");
+        let mut facts = Facts::default();
+        facts.add("column `\u{7}`", "x\ny");
+        assert_eq!(facts.to_string(), "  column `\\u{7}`  x\\ny\n");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::columns::{Finding, Mismatches, Schema};
 use crate::graph::{Attributes, Cleaned, Graph, Names, NodeId, PLAIN, Relation, RoleGraph, Roles};
+use crate::text::all_quoted;
 
 /// A graph, a row of attributes for each node, and the nodes' names.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +62,7 @@ impl Notes {
         }
         let line = |(reason, names): (&str, Vec<&str>)| {
             let s = if names.len() == 1 { "" } else { "s" };
-            format!("left out column{s} `{}`: {reason}", names.join("`, `"))
+            format!("left out column{s} {}: {reason}", all_quoted(&names))
         };
         reasons.into_iter().map(line).collect()
     }

@@ -59,8 +59,8 @@ impl Command {
 }
 
 /// The options that hints name, as the command line spells them.
-pub const OPTIONS: [&str; 8] =
-    ["columns", "edges", "nodes", "resume", "seed", "strict-input", "unknown-nodes", "validation"];
+pub const OPTIONS: [&str; 9] =
+    ["columns", "edges", "max-cell", "nodes", "resume", "seed", "strict-input", "unknown-nodes", "validation"];
 
 /// How a front end writes what hints name. `None` stands for what it does not have.
 pub trait Wording {

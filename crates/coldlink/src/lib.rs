@@ -69,6 +69,8 @@ pub mod storage;
 #[doc(hidden)]
 pub mod synthetic;
 #[doc(hidden)]
+pub mod text;
+#[doc(hidden)]
 pub mod train;
 #[doc(hidden)]
 pub mod tune;
@@ -91,8 +93,8 @@ pub use hint::{Hint, Wording};
 pub use index::{AboutIndex, Hit, LinkIndex};
 #[doc(inline)]
 pub use load::{
-    LoadOptions, UnknownNodes, load, load_json_lines, load_names, load_new, load_pairs, load_tables, open_packed,
-    read_columns, write_packed,
+    Limits, LoadOptions, UnknownNodes, load, load_json_lines, load_names, load_new, load_pairs, load_tables,
+    open_packed, read_columns, write_packed,
 };
 #[doc(inline)]
 pub use model::{Among, Asked, Direction, Explanation, Link, Model, Query, Reason, Resolved, SimilarNode, Summary};

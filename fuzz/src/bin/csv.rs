@@ -4,8 +4,7 @@
 use std::sync::LazyLock;
 
 use coldlink::columns::Schema;
-use coldlink::graph::Names;
-use coldlink::load::{LoadOptions, UnknownNodes, load_excluded, load_new, load_pairs, load_tables};
+use coldlink::load::{LoadOptions, UnknownNodes, load_names, load_new, load_pairs, load_tables};
 use coldlink_fuzz::{
     EDGES, NODES, check_memory, file, fit, form, prepare, same_as_new, schema, two, walk_loaded, walk_new, zipped,
 };
@@ -23,8 +22,8 @@ fuzz_target!(init: prepare(), |bytes: &[u8]| {
         // Packed by nobody: the reader of gzip meets it as it is.
         3 => load_both("csv", EDGES.as_bytes(), "csv.gz", text, form),
         4 | 5 => walk_new(&load_new(&file("new.csv", text), &SCHEMA, strict)),
-        6 => drop(load_pairs(&file("pairs.csv", text), &Names::from_texts(["n1", "n2"]), &Names::from_texts(["p1"]))),
-        _ => drop(load_excluded(&file("excluded.csv", text), &Names::from_texts(["n1"]), &Names::Numbered(3))),
+        6 => drop(load_pairs(&file("pairs.csv", text))),
+        _ => drop(load_names(&file("excluded.csv", text))),
     }
     check_memory();
 });

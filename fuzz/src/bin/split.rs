@@ -35,6 +35,6 @@ fuzz_target!(init: { prepare(); LazyLock::force(&SOUND) }, |bytes: &[u8]| {
 /// Asks a split what training and evaluation ask it.
 fn walk(split: &Split) {
     let search = split.search();
-    black_box((split.audit(), split.validation_halves(), split.validation_queries(&search)));
+    black_box((split.audit(), split.validation_halves(), search.graph().links()));
     black_box((split.refit().is_some(), split.test().queries(&split.final_view())));
 }

@@ -8,8 +8,8 @@ use coldlink::storage::Lock;
 
 use super::Common;
 use crate::files::Files;
-use crate::input::{load_new_nodes, open_model};
-use crate::output::print;
+use crate::input::{NewOptions, load_new_nodes, open_model};
+use crate::output::{note, print};
 use crate::tables::count;
 
 /// Add new nodes as candidates, without retraining
@@ -29,9 +29,8 @@ pub struct Add {
     /// New nodes: a table or an .npz file
     #[arg(long, value_name = "FILE")]
     new: PathBuf,
-    /// Refuse rows with other columns, unknown values or unreadable cells instead of counting them
-    #[arg(long)]
-    strict_input: bool,
+    #[command(flatten)]
+    reading: NewOptions,
     /// Model file to write [default: the same file]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -50,7 +49,7 @@ pub fn run(args: &Add, common: &Common) -> anyhow::Result<()> {
     // Held from the reading to the writing: nobody else's nodes are lost.
     let lock = lock(output, common)?;
     let model = open_model(&args.model)?;
-    let new = load_new_nodes(&args.new, &model, args.strict_input, common)?;
+    let new = load_new_nodes(&args.new, &model, &args.reading, common)?;
     let larger = model.add(&new)?;
     larger.save_locked(&lock)?;
     if common.quiet {
@@ -67,7 +66,7 @@ fn lock(path: &Path, common: &Common) -> anyhow::Result<Lock> {
         return Ok(lock);
     }
     if !common.quiet {
-        eprintln!("note: waiting for another program that changes `{}`", path.display());
+        note(format!("waiting for another program that changes `{}`", path.display()));
     }
     Lock::of(path).with_context(cannot_lock)
 }

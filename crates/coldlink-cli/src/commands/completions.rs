@@ -4,7 +4,7 @@ use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};
 
 use super::Cli;
-use crate::output::print;
+use crate::output::print_exact;
 
 /// Print a completion script for a shell
 #[derive(Args)]
@@ -18,5 +18,5 @@ pub struct Completions {
 pub fn run(args: &Completions) -> anyhow::Result<()> {
     let mut script = Vec::new();
     generate(args.shell, &mut Cli::command(), "coldlink", &mut script);
-    print(String::from_utf8_lossy(&script))
+    print_exact(String::from_utf8_lossy(&script))
 }

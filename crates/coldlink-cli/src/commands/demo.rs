@@ -17,7 +17,7 @@ use super::train::stopped;
 use super::{Common, seeds};
 use crate::demo::world::World;
 use crate::failure::Failure;
-use crate::input::load_new_nodes;
+use crate::input::{NewOptions, load_new_nodes};
 use crate::interrupt;
 use crate::output::print;
 use crate::progress::Progress;
@@ -112,7 +112,7 @@ fn stopped_or_failed(error: coldlink::Error) -> anyhow::Error {
 }
 
 fn likely_links(world: &World, model: &Model, new: &Path, common: &Common) -> anyhow::Result<String> {
-    let new = load_new_nodes(new, model, false, common)?;
+    let new = load_new_nodes(new, model, &NewOptions::default(), common)?;
     let asked = model.ask(new)?;
     let query = model.resolve(&asked, &Query { count: LINKS, ..Query::default() })?;
     let titled = |id: &str| world.title(id).unwrap_or_default().to_owned();

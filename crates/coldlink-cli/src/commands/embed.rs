@@ -9,7 +9,7 @@ use super::Common;
 use crate::export::{Destination, Export, Search, names_beside, write_npy, write_parquet, write_table};
 use crate::failure::Failure;
 use crate::files::Files;
-use crate::input::{load_new_nodes, open_model};
+use crate::input::{NewOptions, load_new_nodes, open_model};
 use crate::output::print;
 use crate::tables::count;
 
@@ -52,9 +52,8 @@ pub struct Embed {
     /// Embed these new nodes, a table or an .npz file, instead of the known ones
     #[arg(long, value_name = "FILE")]
     new: Option<PathBuf>,
-    /// Refuse rows with other columns, unknown values or unreadable cells instead of counting them
-    #[arg(long)]
-    strict_input: bool,
+    #[command(flatten)]
+    reading: NewOptions,
     /// Which embedding; new nodes have only the one from attributes
     #[arg(long, default_value = "attributes")]
     which: Which,
@@ -108,7 +107,7 @@ pub fn run(args: &Embed, common: &Common) -> anyhow::Result<()> {
 impl Embed {
     fn export(&self, model: Model, common: &Common) -> anyhow::Result<Export> {
         if let Some(path) = &self.new {
-            let new = load_new_nodes(path, &model, self.strict_input, common)?;
+            let new = load_new_nodes(path, &model, &self.reading, common)?;
             let embeddings = model.embed(&new.attributes);
             let search = Search::Queries(model.query_vectors(&embeddings));
             return Ok(Export { names: new.names, embeddings, search });

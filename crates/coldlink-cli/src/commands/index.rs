@@ -10,7 +10,7 @@ use coldlink::model::Model;
 use super::Common;
 use crate::files::Files;
 use crate::input::open_model;
-use crate::output::print;
+use crate::output::{note, print};
 use crate::tables::{count, percent};
 
 /// What an index should find of the ten best links.
@@ -52,7 +52,7 @@ pub fn make(model: &Model, path: &Path, common: &Common) -> anyhow::Result<()> {
     }
     let AboutIndex { nodes, recall, sample, .. } = &index.about;
     if *recall < PROMISED {
-        eprintln!("note: the index finds {}; `predict --exact` scores every node", found(&index.about));
+        note(format!("the index finds {}; `predict --exact` scores every node", found(&index.about)));
     }
     let (nodes, seconds) = (count(*nodes, "node"), started.elapsed().as_secs_f64());
     let about = format!("{}, measured on {} held as if new", found(&index.about), count(*sample, "node"));

@@ -10,13 +10,14 @@ use coldlink::load::LoadError;
 use coldlink::model::{Model, Summary};
 use coldlink::score::{PairWeights, ScoreWeights};
 use coldlink::storage::{FileFormat, FileProblem};
+use coldlink::text::printable;
 use serde::Serialize;
 
 use super::Common;
 use super::index::found;
 use crate::failure::Failure;
 use crate::input::{GraphArgs, empty_rows};
-use crate::output::{print, print_json};
+use crate::output::{print, print_exact, print_json};
 use crate::progress::quality;
 use crate::tables::{Columns, Facts, count, percent, whole};
 
@@ -42,7 +43,7 @@ pub struct Inspect {
 /// Runs the command.
 pub fn run(args: &Inspect, _: &Common) -> anyhow::Result<()> {
     match args.graph.load_silently() {
-        Ok(dataset) if args.schema => print(schema_text(dataset.schema.as_ref(), args.graph.columns()?.edges)?),
+        Ok(dataset) if args.schema => print_exact(schema_text(dataset.schema.as_ref(), args.graph.columns()?.edges)?),
         Ok(dataset) => {
             let about = AboutGraph::of(&dataset);
             if args.json { print_json(&about) } else { print(about.text()) }
@@ -50,7 +51,7 @@ pub fn run(args: &Inspect, _: &Common) -> anyhow::Result<()> {
         Err(error) if is_model(&error) => {
             let (model, problem) = Model::open_indexed(args.graph.path())?;
             if args.schema {
-                return print(schema_text(model.schema(), None)?);
+                return print_exact(schema_text(model.schema(), None)?);
             }
             let about = AboutModel::of(model, problem.map(|problem| format!("{:#}", anyhow::Error::from(problem))));
             if args.json { print_json(&about) } else { print(about.text()) }
@@ -220,8 +221,8 @@ impl AboutGraph {
         facts.add("attribute density", percent(self.attribute_density));
         facts.add("nodes without attributes", whole(self.nodes_without_attributes));
         self.columns.iter().for_each(|column| column.add_to(&mut facts));
-        let warnings: String = self.warnings.iter().map(|warning| format!("note: {warning}\n")).collect();
-        format!("graph `{}`\n{facts}{warnings}", self.name)
+        let warnings: String = self.warnings.iter().map(|warning| format!("note: {}\n", printable(warning))).collect();
+        format!("graph `{}`\n{facts}{warnings}", printable(&self.name))
     }
 }
 
@@ -349,7 +350,7 @@ impl AboutModel {
         }
         let settings: String = self.config.to_toml().lines().map(|line| format!("  {line}\n")).collect();
         let weights = self.weights.as_ref().map(weights_text).unwrap_or_default();
-        format!("model of graph `{dataset}`\n{facts}{weights}settings\n{settings}")
+        format!("model of graph `{}`\n{facts}{weights}settings\n{settings}", printable(dataset))
     }
 }
 

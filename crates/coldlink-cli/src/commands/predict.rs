@@ -10,9 +10,9 @@ use coldlink::model::{Among, Asked, Direction, Model, NAMED_ATTRIBUTES, Query, Q
 
 use super::{Common, share};
 use crate::files::Files;
-use crate::input::{load_new_nodes, open_indexed_model, open_model};
+use crate::input::{NewOptions, load_new_nodes, open_indexed_model, open_model};
 use crate::links::{self, LinkWriter, Shape};
-use crate::output::write_to;
+use crate::output::{note, write_to};
 use crate::progress::Tally;
 
 /// New nodes, or pairs, that are worked on at a time; what is found is written before the next.
@@ -31,7 +31,7 @@ Examples:
   coldlink predict papers.model --new new-papers.csv --pairs pairs.csv --format jsonl
 
 New nodes are a table with the columns of the nodes.csv the model was trained on, or an .npz file
-with the arrays attr_*. Pairs are a table with the columns source,target: the name of a new node and
+with the arrays attr_*; `--new /dev/stdin` reads them from a pipe. Pairs are a table with the columns source,target: the name of a new node and
 of a known one. A target may be new as well; a third column `known` (true or false) says which,
 should both have that name.
 
@@ -78,9 +78,8 @@ pub struct Predict {
     /// Explain each link: which attributes speak for it and against it, and which known nodes are most similar
     #[arg(long, conflicts_with = "pairs")]
     explain: bool,
-    /// Refuse rows with other columns, unknown values or unreadable cells instead of counting them
-    #[arg(long)]
-    strict_input: bool,
+    #[command(flatten)]
+    reading: NewOptions,
     /// Score every node, even if there is an index beside the model
     #[arg(long)]
     exact: bool,
@@ -155,7 +154,7 @@ impl Predict {
 /// Runs the command.
 pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
     let model = if args.exact { open_model(&args.model)? } else { open_indexed_model(&args.model, common)? };
-    let asked = model.ask(load_new_nodes(&args.new, &model, args.strict_input, common)?)?;
+    let asked = model.ask(load_new_nodes(&args.new, &model, &args.reading, common)?)?;
     match &args.pairs {
         Some(path) => score(args, &model, &asked, load_pairs(path)?, common),
         None => find(args, &model, &asked, common),
@@ -165,7 +164,7 @@ pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
 fn find(args: &Predict, model: &Model, asked: &Asked, common: &Common) -> anyhow::Result<()> {
     let query = model.resolve(asked, &args.query()?)?;
     if !common.quiet {
-        query.notes().iter().for_each(|note| eprintln!("note: {note}"));
+        query.notes().iter().for_each(note);
     }
     write_to(args.output.as_deref(), |out| {
         let mut writer = LinkWriter::new(args.format(), args.shape(model), out)?;

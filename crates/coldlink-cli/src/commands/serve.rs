@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use coldlink::storage::read_short;
 use coldlink_server::{Limits, Options, Server, StartError, Token};
 use tokio::net::TcpListener;
 use tracing_subscriber::filter::Targets;
@@ -142,7 +143,7 @@ impl LimitArgs {
 }
 
 fn read_token(path: &Path) -> anyhow::Result<Token> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let text = read_short(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     Token::new(&text).map_err(|error| {
         let failure = Failure::new(format!("`{}`: {error}", path.display()));
         failure.hint("create one with `head -c 24 /dev/urandom | base64`").into()

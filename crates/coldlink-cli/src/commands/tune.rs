@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use coldlink::Config;
 use coldlink::pipeline::Tuning;
-use coldlink::storage::write_atomically;
+use coldlink::storage::{read_short, write_atomically};
 use coldlink::train::{Control, Event, Observer, TrainError};
 use coldlink::tune::{Chosen, Journal, Planned, Space, Tried, TuneError, Watcher};
 use coldlink_chart::Trial;
@@ -105,7 +105,7 @@ pub fn run(args: &Tune, common: &Common) -> anyhow::Result<()> {
 impl Tune {
     fn space(&self) -> anyhow::Result<Space> {
         let Some(path) = &self.space else { return Ok(Space::built_in()) };
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let text = read_short(path).with_context(|| format!("cannot read `{}`", path.display()))?;
         Space::parse(&text).with_context(|| format!("cannot use `{}`", path.display()))
     }
 

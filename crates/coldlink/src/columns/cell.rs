@@ -57,16 +57,6 @@ pub trait Cells {
     }
 }
 
-impl Cells for csv::StringRecord {
-    fn len(&self) -> usize {
-        csv::StringRecord::len(self)
-    }
-
-    fn cell(&self, place: usize) -> Cell<'_> {
-        self.get(place).map_or(Cell::Missing, Cell::Text)
-    }
-}
-
 impl Cells for Vec<Value> {
     fn len(&self) -> usize {
         Vec::len(self)
@@ -154,13 +144,16 @@ impl<'a> Cell<'a> {
 
     /// A finite number.
     pub fn number(self) -> Option<f64> {
-        let number = match self {
-            Cell::Text(text) => text.trim().parse().ok()?,
-            Cell::Integer(number) => number as f64,
-            Cell::Number(number) => number,
-            _ => return None,
-        };
-        number.is_finite().then_some(number)
+        self.any_number().filter(|number| number.is_finite())
+    }
+
+    fn any_number(self) -> Option<f64> {
+        match self {
+            Cell::Text(text) => text.trim().parse().ok(),
+            Cell::Integer(number) => Some(number as f64),
+            Cell::Number(number) => Some(number),
+            _ => None,
+        }
     }
 
     /// A finite number as people write it, with a currency or in groups of digits.

@@ -5,6 +5,7 @@
 
 use super::problem::CellProblem;
 use crate::graph::NodeTypes;
+use crate::text::{all_quoted, quoted};
 
 /// What was not expected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,14 +82,14 @@ impl Mismatches {
     /// What the user should know, a line each.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        let listed = |names: &[String]| format!("`{}`", names.join("`, `"));
         if !self.missing_columns.is_empty() {
             let s = if self.missing_columns.len() == 1 { "" } else { "s" };
-            notes.push(format!("missing column{s} {}: read as empty", listed(&self.missing_columns)));
+            notes.push(format!("missing column{s} {}: read as empty", all_quoted(&self.missing_columns)));
         }
         if !self.extra_columns.is_empty() {
             let (s, them) = if self.extra_columns.len() == 1 { ("", "it") } else { ("s", "them") };
-            notes.push(format!("ignored column{s} {}: the model does not know {them}", listed(&self.extra_columns)));
+            notes
+                .push(format!("ignored column{s} {}: the model does not know {them}", all_quoted(&self.extra_columns)));
         }
         if self.unknown_values > 0 {
             let (s, are) = if self.unknown_values == 1 { ("", "is") } else { ("s", "are") };
@@ -98,7 +99,8 @@ impl Mismatches {
         if let Some((column, types)) = &self.too_many_types {
             let most = NodeTypes::MOST;
             notes.push(format!(
-                "column `{column}` has {types} node types, more than {most}: all nodes count as one type; use fewer types, or give the column the kind `categorical`"
+                "column `{}` has {types} node types, more than {most}: all nodes count as one type; use fewer types, or give the column the kind `categorical`",
+                quoted(column)
             ));
         }
         notes

@@ -1,6 +1,7 @@
 //! What can be wrong with a cell.
 
 use crate::hint::Hint;
+use crate::text::quoted;
 
 /// Why a cell cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,7 +14,7 @@ pub enum CellProblem {
         most: u32,
     },
     /// A cell that does not fit the kind of its column.
-    #[error("column `{column}`: cannot read `{cell}` as {kind}")]
+    #[error("column `{}`: cannot read `{}` as {kind}", quoted(.column), quoted(.cell))]
     Unreadable {
         /// The column.
         column: String,
@@ -23,7 +24,7 @@ pub enum CellProblem {
         cell: String,
     },
     /// An unknown value, where input is strict.
-    #[error("column `{column}`: `{cell}` has an unknown value")]
+    #[error("column `{}`: `{}` has an unknown value", quoted(.column), quoted(.cell))]
     UnknownValue {
         /// The column.
         column: String,

@@ -415,7 +415,7 @@ mod tests {
         let mut surveys = Surveys::of(4);
         for row in 0..60 {
             let cells = [format!("n{row}"), (row % 4).to_string(), (row % 4).to_string(), format!("n{row}")];
-            surveys.look(&csv::StringRecord::from(cells.to_vec()));
+            surveys.look(&cells.map(serde_json::Value::from).to_vec());
         }
         let reasons = |given: &Columns| surveys.findings(&header, 0, given).into_iter().map(|found| found.2.reason);
         let found: Vec<String> = reasons(&Columns::default()).collect();

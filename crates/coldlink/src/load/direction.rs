@@ -8,6 +8,8 @@ use crate::graph::{Cleaned, Graph, GraphBuilder, NodeId, Relation, RoleGraph, Ro
 const NEARLY_ALL: f64 = 0.9;
 /// A share of such links from which on they are no slips: where links have no direction, none need stand there twice.
 const SOME: f64 = 0.01;
+/// So many times more of them than of links that stand there twice the same way.
+const REPEATED: usize = 3;
 /// How uneven the two ends of links are where direction means something. Links that stand there once and either way round give 1.
 const UNEVEN: f64 = 1.5;
 
@@ -127,7 +129,9 @@ impl Shape {
 
     fn is_directed(&self, cleaned: &Cleaned, graph: &Graph) -> bool {
         let both_ways = cleaned.reciprocal as f64 / graph.links().max(1) as f64;
-        both_ways < NEARLY_ALL && (both_ways >= SOME || self.unevenness > UNEVEN)
+        // Where links are repeated by chance, as many are by turning them round.
+        let by_intent = both_ways >= SOME && cleaned.reciprocal > REPEATED * cleaned.duplicates;
+        both_ways < NEARLY_ALL && (by_intent || self.unevenness > UNEVEN)
     }
 }
 

@@ -7,16 +7,20 @@ mod direction;
 mod error;
 mod files;
 mod formats;
+mod input;
+mod limits;
+mod new;
 mod tables;
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::Path;
 
 pub use direction::{BuiltLinks, GivenLinks};
 pub use error::{ArrayProblem, LineProblem, LoadError, PpiProblem, TableProblem};
 pub use files::files_of;
-pub use formats::{NpzFile, is_npz, load_new_npz, open_packed, write_npy_f32, write_packed};
+pub use formats::{NpzFile, load_new_npz, open_packed, write_npy_f32, write_packed};
+pub use limits::Limits;
+pub use new::{Expected, load_new_file};
 pub use tables::{
     Objects, Table, load_in_memory, load_json_lines, load_names, load_new, load_pairs, load_tables,
     new_from_json_lines, new_nodes,
@@ -25,8 +29,9 @@ pub use tables::{
 use crate::columns::Columns;
 use crate::dataset::{Dataset, Notes};
 use crate::graph::Graph;
-use crate::storage::{START_BYTES, format_of};
+use crate::storage::{START_BYTES, format_of, read_short};
 use error::read_error;
+use input::Input;
 
 /// What is done with input that is not quite a plain graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,6 +44,8 @@ pub struct LoadOptions {
     pub unknown_nodes: UnknownNodes,
     /// Whether links have a direction; found out unless given.
     pub directed: Option<bool>,
+    /// How much the files may ask for.
+    pub limits: Limits,
 }
 
 /// What is done with links of nodes that have no row in the node table.
@@ -75,7 +82,7 @@ impl LoadOptions {
 
 /// Reads what users say about their columns from a TOML file.
 pub fn read_columns(path: &Path) -> Result<Columns, LoadError> {
-    let text = fs::read_to_string(path).map_err(|source| read_error(path, source))?;
+    let text = read_short(path).map_err(|source| read_error(path, source))?;
     Columns::parse(&text).map_err(|reason| LoadError::Schema { path: path.to_owned(), reason })
 }
 
@@ -89,7 +96,10 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
     if about.is_dir() {
         return tables::load_folder(path, options);
     }
-    match Format::of(path)? {
+    if !about.is_file() {
+        return Err(LoadError::NotRegular { path: path.to_owned() });
+    }
+    match Format::of(&Input::open(path, &options.limits)?)? {
         Format::Archive => formats::load_sparse_graph(path, options),
         // Of another format than a graph, it says so when it is opened.
         Format::Ours => {
@@ -111,11 +121,9 @@ enum Format {
 
 impl Format {
     /// By its first bytes, whatever it is called; by its ending where these say nothing.
-    fn of(path: &Path) -> Result<Self, LoadError> {
-        let mut start = Vec::new();
-        let read = File::open(path).and_then(|file| file.take(START_BYTES as u64).read_to_end(&mut start));
-        read.map_err(|source| read_error(path, source))?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    fn of(input: &Input) -> Result<Self, LoadError> {
+        let start = input.start(START_BYTES)?;
+        let name = input.path().file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
         Ok(if format_of(&start).is_some() || ends(&[".coldlink"]) {
             Format::Ours

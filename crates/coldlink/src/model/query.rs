@@ -7,6 +7,7 @@ use crate::dataset::{End, NewNodes, PairQuery};
 use crate::graph::{NameIndex, NodeId};
 use crate::hint::Hint;
 use crate::model::EncodedNodes;
+use crate::text::quoted;
 
 /// The base rates that a probability may be stated for.
 pub const BASE_RATES: std::ops::RangeInclusive<f64> = 1e-12..=0.999_999;
@@ -122,7 +123,7 @@ pub enum QueryError {
     #[error("the links of this model have no direction")]
     NoDirection,
     /// A new node whose numbers are beyond what can be embedded.
-    #[error("the numbers of new node `{name}` are too large")]
+    #[error("the numbers of new node `{}` are too large", quoted(.name))]
     NotFinite {
         /// The node.
         name: String,
@@ -136,7 +137,7 @@ pub enum QueryError {
         found: usize,
     },
     /// A pair with a node that nobody knows.
-    #[error("pair {pair}: there is no {what} `{name}`")]
+    #[error("pair {pair}: there is no {what} `{}`", quoted(.name))]
     UnknownNode {
         /// Which pair, from 1.
         pair: usize,

@@ -1,10 +1,10 @@
 //! From the name of a preset and changes to it to all settings, and to whether better ones are searched for.
 
-use std::fs;
 use std::path::{MAIN_SEPARATOR, Path};
 
 use crate::config::{Config, ConfigError, Preset, Validation};
 use crate::split::{Protocol, SplitError};
+use crate::storage::read_short;
 use crate::tune::Auto;
 
 /// The preset that is a search.
@@ -98,7 +98,7 @@ fn start(preset: &str) -> Result<(String, Config), ConfigError> {
 }
 
 fn read(path: &Path) -> Result<String, ConfigError> {
-    fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })
+    read_short(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })
 }
 
 fn unusable(path: &Path, error: ConfigError) -> ConfigError {

@@ -2,6 +2,7 @@
 
 use rand::Rng;
 
+use super::draw::{draw, tenth};
 use super::validation::ValidationSet;
 use super::{Negatives, Pair, SplitError, Stage, TestSet, Whole};
 use crate::config::Validation;
@@ -10,7 +11,7 @@ use crate::random::{SplitPurpose, split_stream};
 
 pub(super) fn test_set(full: Whole<'_>, seed: u64) -> Result<TestSet, SplitError> {
     let nodes: Vec<NodeId> = (0..full.graph.nodes() as NodeId).collect();
-    let drawn = full.draw(&nodes, &mut split_stream(seed, SplitPurpose::TestNodes));
+    let drawn = draw(&nodes, tenth(nodes.len()), &mut split_stream(seed, SplitPurpose::TestNodes));
     deal2020_from_drawn(full, &drawn, &mut split_stream(seed, SplitPurpose::TestNegatives))
 }
 
@@ -20,16 +21,16 @@ pub(super) fn deal2020_from_drawn(
     drawn: &[NodeId],
     rng: &mut impl Rng,
 ) -> Result<TestSet, SplitError> {
-    hide(full, &Stage::whole(full.graph.clone()), drawn, (&mut Negatives::of(full), rng)).checked()
+    hide(&Stage::whole(full.graph.clone()), drawn, &mut Negatives::of(full), rng).checked()
 }
 
 /// What is validated on: the same again, with what the test set leaves.
 pub(super) fn validation_set(full: Whole<'_>, test: &TestSet, seed: u64) -> Result<ValidationSet, SplitError> {
     let visible = test.remaining.visible_nodes();
-    let drawn = full.draw(&visible, &mut split_stream(seed, SplitPurpose::ValidationNodes));
+    let drawn = draw(&visible, tenth(visible.len()), &mut split_stream(seed, SplitPurpose::ValidationNodes));
     let rng = &mut split_stream(seed, SplitPurpose::ValidationNegatives);
     let TestSet { pairs, remaining, .. } =
-        hide(full, &test.remaining, &drawn, (&mut Negatives::avoiding(full, &test.pairs), rng));
+        hide(&test.remaining, &drawn, &mut Negatives::avoiding(full, &test.pairs), rng);
     ValidationSet { search: remaining, pairs }.checked(Validation::Nodes)
 }
 
@@ -38,20 +39,11 @@ pub(super) fn validation_set(full: Whole<'_>, test: &TestSet, seed: u64) -> Resu
 /// Each *entry* of the hidden list asks for as many negatives as it has links, and a drawn node has two entries: its own
 /// and the one as a node without links. So there are more than two negatives to a positive. Other than in the
 /// authors' file, no pair is drawn twice and no node is its own negative.
-///
-/// A node goes in all of its roles, once it has no link left in any.
-fn hide(
-    full: Whole<'_>,
-    stage: &Stage,
-    drawn: &[NodeId],
-    (negatives, rng): (&mut Negatives<'_>, &mut impl Rng),
-) -> TestSet {
+fn hide(stage: &Stage, drawn: &[NodeId], negatives: &mut Negatives<'_>, rng: &mut impl Rng) -> TestSet {
     let pool = stage.visible_nodes();
     let hidden: Vec<NodeId> = {
         let left = stage.hiding(drawn).graph;
-        let roles = full.roles.count();
-        let is_left = |of_node: &[NodeId]| of_node.iter().any(|&role_node| left.degree(role_node) > 0);
-        pool.chunks(roles).filter(|of_node| !is_left(of_node)).flatten().copied().collect()
+        pool.iter().copied().filter(|&node| left.degree(node) == 0).collect()
     };
     let remaining = stage.hiding(&hidden);
     let is_hidden = |node: NodeId| !remaining.visible[node as usize];

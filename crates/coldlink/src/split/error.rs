@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::config::Validation;
 use crate::hint::Hint;
 use crate::load::LoadError;
+use crate::text::{all_quoted, quoted};
 
 /// Why there is no split.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +28,9 @@ pub enum SplitError {
         /// Nodes of the graph.
         nodes: usize,
     },
+    /// A protocol of undirected graphs.
+    #[error("the protocol `deal2020` is for graphs without relations and directions")]
+    UndirectedProtocol,
     /// A split as files of a graph with directions.
     #[error("files of a split hold neither relations nor directions, which this graph has")]
     FilesArePlain,
@@ -48,7 +52,7 @@ pub enum SplitError {
         columns: Vec<String>,
     },
     /// A column that has no times.
-    #[error("there is no date or numeric column `{column}`")]
+    #[error("there is no date or numeric column `{}`", quoted(.column))]
     NotATime {
         /// The column.
         column: String,
@@ -168,7 +172,7 @@ pub enum SplitError {
         reason: String,
     },
     /// A row names a node that is not in the data.
-    #[error("`{path}` line {line}: there is no node `{name}`")]
+    #[error("`{path}` line {line}: there is no node `{}`", quoted(.name))]
     UnknownNode {
         /// The file.
         path: PathBuf,
@@ -228,6 +232,7 @@ impl SplitError {
         Some(Hint::new(match self {
             SplitError::AttributeRows { .. } => "give each node exactly one row of attributes",
             SplitError::NameCount { .. } => "give each node exactly one name",
+            SplitError::UndirectedProtocol => "use {protocol=strict} | load the graph with {undirected}",
             SplitError::FilesArePlain => "load the graph with {undirected} | use a protocol by its name",
             SplitError::NoAttributes => {
                 "lower `rare` of the columns with {columns} | add columns with values that nodes share"
@@ -279,6 +284,6 @@ impl SplitError {
 fn no_times(columns: &[String]) -> String {
     match columns {
         [] => "nodes have no date column to tell new ones by".to_owned(),
-        _ => format!("nodes have several date columns: `{}`", columns.join("`, `")),
+        _ => format!("nodes have several date columns: {}", all_quoted(columns)),
     }
 }

@@ -20,7 +20,7 @@ use super::{Contents, Pair, Split, SplitError, Stage};
 use crate::config::Validation;
 use crate::dataset::Dataset;
 use crate::graph::{Graph, NameIndex, Names, NodeId, PLAIN, Roles};
-use crate::storage::{Written, is_partial};
+use crate::storage::{Written, is_partial, read_short};
 
 const FORMAT: &str = "coldlink-split";
 const VERSION: u32 = 1;
@@ -217,7 +217,7 @@ fn make_folder(folder: &Path) -> Result<(), SplitError> {
 /// The description of a folder, once it is known to be one of ours.
 fn read_format(folder: &Path) -> Result<toml::Table, SplitError> {
     let path = folder.join(MANIFEST);
-    let text = match fs::read_to_string(&path) {
+    let text = match read_short(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(SplitError::NotASplit { path: folder.into() });
         }

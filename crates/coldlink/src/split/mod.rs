@@ -223,6 +223,7 @@ impl Split {
             _ => Ok(rule),
         };
         let (rule, test) = match protocol {
+            Protocol::Deal2020 if !whole.roles.is_plain() => return Err(SplitError::UndirectedProtocol),
             Protocol::Deal2020 => (validation.unwrap_or(Validation::Nodes), deal2020::test_set(whole, seed)?),
             Protocol::Strict => (forced(Validation::Nodes)?, strict::test_set(whole, seed)?),
             Protocol::Temporal { column } => {

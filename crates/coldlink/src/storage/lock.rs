@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::identity::Identity;
+use super::open_regular;
 use super::write::remove_partials;
 
 /// The file that stands for a folder, on which all systems have locks.
@@ -25,7 +26,7 @@ impl Lock {
     /// Waits until nobody else holds it.
     pub fn of(path: &Path) -> io::Result<Self> {
         loop {
-            let file = match File::open(path) {
+            let file = match open_regular(path) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Lock::free(path)),
                 Err(error) => return Err(error),
@@ -40,7 +41,7 @@ impl Lock {
     /// The same without waiting; none where somebody else holds it.
     pub fn try_of(path: &Path) -> io::Result<Option<Self>> {
         loop {
-            let file = match File::open(path) {
+            let file = match open_regular(path) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(Lock::free(path))),
                 Err(error) => return Err(error),

@@ -8,6 +8,7 @@ mod format;
 mod identity;
 mod lock;
 mod map;
+mod read;
 mod write;
 
 pub use buffer::Buffer;
@@ -17,4 +18,6 @@ pub use format::FileFormat;
 pub use identity::{Identity, is_same_file};
 pub use lock::{FolderLock, Lock};
 pub use map::Map;
+pub(crate) use read::open_regular;
+pub use read::read_short;
 pub use write::{Written, destination, is_partial, write_atomically};

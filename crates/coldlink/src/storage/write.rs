@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use super::open_regular;
+
 /// How the names of files end that are not whole yet.
 const PARTIAL: &str = ".partial";
 /// A file that is not whole and that nobody has written to for so long may be what a dead process has left.
@@ -106,7 +108,7 @@ fn remove_left_over(path: &Path) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let rest = name.as_encoded_bytes().strip_prefix(start.as_encoded_bytes());
-        let file = || File::open(entry.path());
+        let file = || open_regular(&entry.path());
         if rest.is_some_and(names_writer) && file().is_ok_and(|file| is_old(&file) && is_left(&file)) {
             let _ = fs::remove_file(entry.path());
         }
@@ -126,7 +128,7 @@ pub(super) fn remove_partials(folder: &Path, start: &str) -> io::Result<()> {
             let dots = rest.iter().enumerate().filter(|(_, byte)| **byte == b'.');
             dots.into_iter().any(|(place, _)| names_writer(&rest[place + 1..]))
         });
-        if is_ours && File::open(entry.path()).is_ok_and(|file| is_left(&file)) {
+        if is_ours && open_regular(&entry.path()).is_ok_and(|file| is_left(&file)) {
             fs::remove_file(entry.path())?;
         }
     }

@@ -2,6 +2,7 @@
 
 use super::DAMAGED;
 use crate::hint::Hint;
+use crate::load::limits::bytes_in_words;
 
 /// What can be wrong with an array.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -38,6 +39,20 @@ pub enum ArrayProblem {
         expected: u64,
         /// Bytes that were found; reading stops one after the last that is expected.
         found: u64,
+    },
+    /// More columns than attributes may be.
+    #[error("it asks for {columns} attribute columns, more than {most}")]
+    TooManyColumns {
+        /// Columns there are.
+        columns: usize,
+        /// The limit.
+        most: usize,
+    },
+    /// The arrays of an archive are much larger once they are unpacked.
+    #[error("the arrays so far unpack to more than {}", bytes_in_words(*.most))]
+    UnpacksTooFar {
+        /// Bytes that all of them may unpack to.
+        most: u64,
     },
     /// Its shape is not the one that its role asks for.
     #[error("its shape is {found:?}, expected {expected}")]
@@ -101,6 +116,10 @@ impl ArrayProblem {
                 Hint::text(format!("store `{array}` as plain numbers; coldlink never runs code from files"))
             }
             ArrayProblem::Damaged { .. } | ArrayProblem::Length { .. } => Hint::new(DAMAGED),
+            ArrayProblem::TooManyColumns { .. } => Hint::new("leave out columns that are 0 in all rows"),
+            ArrayProblem::UnpacksTooFar { .. } => {
+                Hint::new("if you trust the file, save it again with `numpy.savez`, which does not compress")
+            }
             ArrayProblem::NotFinite { .. } => Hint::new("replace missing values with 0 | leave them out"),
             _ => return None,
         })

@@ -11,6 +11,7 @@ pub use arrays::ArrayProblem;
 pub use formats::PpiProblem;
 pub use tables::{LineProblem, TableProblem};
 
+use super::limits::bytes_in_words;
 use crate::hint::Hint;
 use crate::storage::FileError;
 
@@ -39,6 +40,42 @@ pub enum LoadError {
         path: PathBuf,
         /// What the system says.
         source: io::Error,
+    },
+    /// A device, which may never end.
+    #[error("`{path}` is a device, not a file", path = .path.display())]
+    Device {
+        /// The device.
+        path: PathBuf,
+    },
+    /// A pipe in the place of a file that is read more than once, or in parts.
+    #[error("`{path}` is not a regular file", path = .path.display())]
+    NotRegular {
+        /// What was given.
+        path: PathBuf,
+    },
+    /// A pipe that says more than is kept in memory.
+    #[error("`{path}` is a pipe with more than {}", bytes_in_words(*.most), path = .path.display())]
+    LongPipe {
+        /// The pipe.
+        path: PathBuf,
+        /// Bytes that are kept.
+        most: u64,
+    },
+    /// A packed file that is much larger once it is unpacked.
+    #[error("`{path}` has {packed} bytes, but unpacks to more than {}", bytes_in_words(*.most), path = .path.display())]
+    UnpacksTooFar {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        packed: u64,
+        /// Bytes that it may unpack to.
+        most: u64,
+    },
+    /// A table of new nodes for a model without columns.
+    #[error("`{path}` is a table, but the model was trained on numbered columns", path = .path.display())]
+    NotArrays {
+        /// The table.
+        path: PathBuf,
     },
     /// A file is neither an archive, nor packed, nor a table.
     #[error("`{path}` is not in a format that coldlink reads", path = .path.display())]
@@ -196,6 +233,13 @@ impl LoadError {
             LoadError::UnknownFormat { .. } => Hint::new(
                 "a graph is an `.npz` file, a `.coldlink` file, or a folder with `edges.csv` and `nodes.csv` (or `.tsv`, `.jsonl`, `.parquet`)",
             ),
+            LoadError::Device { .. } => Hint::new("give a file or a pipe"),
+            LoadError::NotRegular { .. } => {
+                Hint::new("write it to a file first | give tables, which may be pipes, with {edges} and {nodes}")
+            }
+            LoadError::LongPipe { .. } => Hint::new("write it to a file first"),
+            LoadError::UnpacksTooFar { .. } => Hint::new("if you trust the file, unpack it first and give the result"),
+            LoadError::NotArrays { .. } => Hint::new("give new nodes as an `.npz` file with the arrays `attr_*`"),
             LoadError::NoTable { table, .. } => Hint::text(format!(
                 "name it `{table}.csv`, `{table}.tsv`, `{table}.jsonl` or `{table}.parquet`; text tables may end in `.gz` or `.zst`"
             )),

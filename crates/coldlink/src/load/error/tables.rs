@@ -2,6 +2,8 @@
 
 use crate::columns::CellProblem;
 use crate::hint::Hint;
+use crate::load::limits::bytes_in_words;
+use crate::text::{all_quoted, quoted};
 
 /// What can be wrong with a table as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -11,19 +13,19 @@ pub enum TableProblem {
     #[error("the file is empty")]
     Empty,
     /// The first line looks like data.
-    #[error("the first line is not a header: `{cell}` is a value")]
+    #[error("the first line is not a header: `{}` is a value", quoted(.cell))]
     NoHeader {
         /// The cell that gives it away.
         cell: String,
     },
     /// Two columns have one name.
-    #[error("the header names column `{column}` twice")]
+    #[error("the header names column `{}` twice", quoted(.column))]
     RepeatedColumn {
         /// The name.
         column: String,
     },
     /// A column that must be there is not.
-    #[error("column `{column}` is missing")]
+    #[error("column `{}` is missing", quoted(.column))]
     NoColumn {
         /// The name.
         column: String,
@@ -35,6 +37,14 @@ pub enum TableProblem {
         missing: Vec<String>,
         /// Columns that should not.
         extra: Vec<String>,
+    },
+    /// More columns than a table may have.
+    #[error("it has {columns} columns, more than {most}")]
+    TooManyColumns {
+        /// Columns there are.
+        columns: usize,
+        /// The limit.
+        most: usize,
     },
     /// A table of pairs with more or fewer than two columns.
     #[error("a table of pairs needs two columns, got {columns}")]
@@ -62,11 +72,34 @@ pub enum LineProblem {
         /// Cells of the line.
         found: usize,
     },
+    /// More cells than a table may have columns.
+    #[error("it has more than {most} cells")]
+    TooManyCells {
+        /// The limit.
+        most: usize,
+    },
+    /// A line that is too long.
+    #[error("it has more than {}", bytes_in_words(*.most as u64))]
+    LongLine {
+        /// Bytes that a line may have.
+        most: usize,
+    },
+    /// A cell that is too long.
+    #[error("column `{}` has a cell of more than {}", quoted(.column), bytes_in_words(*.most as u64))]
+    LongCell {
+        /// The column, by its place where it has no name yet.
+        column: String,
+        /// Bytes that a cell may have.
+        most: usize,
+    },
+    /// A cell that begins with a quote and never ends.
+    #[error("a quote opens here and is never closed")]
+    OpenQuote,
     /// Bytes that are no UTF-8.
     #[error("the text is not UTF-8")]
     NotUtf8,
     /// No JSON object.
-    #[error("not a JSON object: {reason}")]
+    #[error("not a JSON object: {}", quoted(.reason))]
     NotJson {
         /// What the reader says.
         reason: String,
@@ -78,19 +111,19 @@ pub enum LineProblem {
         most: usize,
     },
     /// An object or a list of lists in a cell.
-    #[error("column `{column}`: nested objects and lists of lists are not supported")]
+    #[error("column `{}`: nested objects and lists of lists are not supported", quoted(.column))]
     Nested {
         /// The column.
         column: String,
     },
     /// A name is missing.
-    #[error("column `{column}` is empty, but must name the node")]
+    #[error("column `{}` is empty, but must name the node", quoted(.column))]
     NoName {
         /// The column of names.
         column: String,
     },
     /// Two rows for one node.
-    #[error("node `{name}` already has a row, on line {first}")]
+    #[error("node `{}` already has a row, on line {first}", quoted(.name))]
     RepeatedNode {
         /// The node.
         name: String,
@@ -98,7 +131,7 @@ pub enum LineProblem {
         first: u64,
     },
     /// A link to a node without a row.
-    #[error("node `{name}` has a link but no row in `{nodes}`")]
+    #[error("node `{}` has a link but no row in `{}`", quoted(.name), quoted(.nodes))]
     UnknownNode {
         /// The node.
         name: String,
@@ -114,7 +147,7 @@ pub enum LineProblem {
         most: usize,
     },
     /// A cell that is neither true nor false.
-    #[error("column `{column}` takes true or false, got `{cell}`")]
+    #[error("column `{}` takes true or false, got `{}`", quoted(.column), quoted(.cell))]
     NotABoolean {
         /// The column.
         column: String,
@@ -122,7 +155,7 @@ pub enum LineProblem {
         cell: String,
     },
     /// A pair with a node that nobody knows.
-    #[error("there is no {what} `{name}`")]
+    #[error("there is no {what} `{}`", quoted(.name))]
     NoSuchNode {
         /// `node`, `new node` or `known node`.
         what: &'static str,
@@ -133,7 +166,7 @@ pub enum LineProblem {
     #[error(transparent)]
     Cell(#[from] CellProblem),
     /// Something else in a column of numbers.
-    #[error("column `{column}` is numeric, but `{cell}` is not a number")]
+    #[error("column `{}` is numeric, but `{}` is not a number", quoted(.column), quoted(.cell))]
     NotANumber {
         /// The column.
         column: String,
@@ -141,7 +174,7 @@ pub enum LineProblem {
         cell: String,
     },
     /// NaN, infinite, or beyond 32-bit floating point, in a column of numbers.
-    #[error("column `{column}` is numeric, but `{cell}` is not a finite 32-bit number")]
+    #[error("column `{}` is numeric, but `{}` is not a finite 32-bit number", quoted(.column), quoted(.cell))]
     NotFinite {
         /// The column.
         column: String,
@@ -163,6 +196,9 @@ impl TableProblem {
             TableProblem::OtherColumns { .. } => {
                 "omit {strict-input} to read missing columns as empty and ignore extra ones"
             }
+            TableProblem::TooManyColumns { .. } => {
+                "put values that belong together into one column, as `a|b|c` or as a list | store numbers as arrays in an `.npz` file"
+            }
             TableProblem::NotPairs { .. } => "use the columns `source,target`: a new node, then a known one",
             TableProblem::TooFewColumns { .. } => "separate cells with `,` in `.csv` and with a tab in `.tsv`",
         }))
@@ -181,6 +217,13 @@ impl LineProblem {
     pub(super) fn hint(&self) -> Option<Hint> {
         Some(match self {
             LineProblem::Ragged { .. } => Hint::new("quote cells that contain the separator"),
+            LineProblem::TooManyCells { .. } => Hint::new("check that the file is a table, one row per line"),
+            LineProblem::LongLine { .. } | LineProblem::LongCell { .. } => Hint::new(
+                "check that the file is a table, one row per line, with all quotes closed | allow longer cells with {max-cell}",
+            ),
+            LineProblem::OpenQuote => {
+                Hint::text("close the quote, or double it (`\"\"`) and quote the whole cell if it belongs to the text")
+            }
             LineProblem::NotUtf8 => Hint::new("save the table as UTF-8"),
             LineProblem::NotJson { .. } => {
                 Hint::text("write one object per line, such as `{\"id\": \"a\", \"words\": [\"x\", \"y\"]}`")
@@ -210,7 +253,7 @@ impl LineProblem {
 fn other_columns(missing: &[String], extra: &[String]) -> String {
     let list = |names: &[String]| {
         let s = if names.len() == 1 { "" } else { "s" };
-        format!("column{s} `{}`", names.join("`, `"))
+        format!("column{s} {}", all_quoted(names))
     };
     let mut problems = Vec::new();
     if !missing.is_empty() {

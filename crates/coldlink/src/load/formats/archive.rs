@@ -1,13 +1,15 @@
 //! `.npz` files: an archive of numpy arrays.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
 use super::npy::Array;
-use crate::load::error::{ArrayProblem, LoadError, read_error};
+use crate::load::Limits;
+use crate::load::error::{ArrayProblem, LoadError};
+use crate::load::input::{Input, ReadSeek};
+use crate::load::limits::Unpacking;
 
 /// The ending of an array's file within the archive.
 const ENDING: &str = ".npy";
@@ -15,16 +17,26 @@ const ENDING: &str = ".npy";
 /// An open `.npz` file. Arrays are read when they are asked for.
 pub struct NpzFile {
     path: PathBuf,
-    archive: ZipArchive<BufReader<File>>,
+    archive: ZipArchive<BufReader<Box<dyn ReadSeek>>>,
+    /// Bytes that all arrays may unpack to, and how many of these are left.
+    most: u64,
+    left: u64,
 }
 
 impl NpzFile {
     /// Opens a file and reads its list of arrays.
     pub fn open(path: &Path) -> Result<Self, LoadError> {
-        let file = File::open(path).map_err(|source| read_error(path, source))?;
-        let archive = ZipArchive::new(BufReader::new(file))
-            .map_err(|error| LoadError::Archive { path: path.to_owned(), reason: error.to_string() })?;
-        Ok(NpzFile { path: path.to_owned(), archive })
+        NpzFile::of(&Input::open(path, &Limits::default())?)
+    }
+
+    /// The same from an input.
+    pub(in crate::load) fn of(input: &Input) -> Result<Self, LoadError> {
+        let path = input.path().to_owned();
+        let most = input.limits().most_unpacked(input.len()?);
+        match ZipArchive::new(BufReader::new(input.reader()?)) {
+            Ok(archive) => Ok(NpzFile { path, archive, most, left: most }),
+            Err(error) => Err(LoadError::Archive { path, reason: error.to_string() }),
+        }
     }
 
     /// The arrays' names, sorted.
@@ -59,10 +71,13 @@ impl NpzFile {
             return Err(self.problem(name, ArrayProblem::Missing));
         }
         let array = match self.archive.by_name(&format!("{name}{ENDING}")) {
-            Ok(entry) => Array::read(entry),
+            Ok(entry) => Array::read(Unpacking::most(entry, &mut self.left)),
             Err(error) => Err(ArrayProblem::Damaged { reason: error.to_string() }),
         };
-        array.map_err(|problem| self.problem(name, problem))
+        array.map_err(|problem| match problem {
+            ArrayProblem::UnpacksTooFar { .. } => self.problem(name, ArrayProblem::UnpacksTooFar { most: self.most }),
+            problem => self.problem(name, problem),
+        })
     }
 
     pub(super) fn problem(&self, array: &str, problem: ArrayProblem) -> LoadError {

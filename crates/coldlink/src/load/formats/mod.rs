@@ -12,7 +12,7 @@ mod ppi;
 
 pub use archive::NpzFile;
 pub use npy::write_npy_f32;
-pub(in crate::load) use npz::load_sparse_graph;
-pub use npz::{is_npz, load_new_npz};
+pub use npz::load_new_npz;
+pub(in crate::load) use npz::{is_npz, load_new_arrays, load_sparse_graph};
 pub use packed::{open_packed, write_packed};
 pub(in crate::load) use ppi::{FILES as PPI_FILES, GRAPH as PPI_GRAPH, load_folder as load_ppi};

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::path::Path;
 
 use crate::load::error::{ArrayProblem, LoadError};
+use crate::load::input::Input;
 
 /// An open `.npz` file, of which there is none without the feature `npz`.
 pub struct NpzFile(Infallible);
@@ -12,6 +13,11 @@ impl NpzFile {
     /// Says which feature is missing.
     pub fn open(path: &Path) -> Result<Self, LoadError> {
         Err(LoadError::MissingFeature { path: path.to_owned(), feature: "npz" })
+    }
+
+    /// Says which feature is missing.
+    pub(in crate::load) fn of(input: &Input) -> Result<Self, LoadError> {
+        NpzFile::open(input.path())
     }
 
     /// The arrays' names, sorted.

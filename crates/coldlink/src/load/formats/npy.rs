@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use crate::load::error::{ArrayProblem, LoadError};
+use crate::load::limits::UnpacksTooFar;
 use crate::storage::write_atomically;
 
 /// Longer headers are those of records with hundreds of fields, which are not read anyway.
@@ -215,6 +216,10 @@ fn row_major(shape: &[usize], size: usize, bytes: Vec<u8>) -> Result<Vec<u8>, Ar
 }
 
 fn damaged(error: io::Error) -> ArrayProblem {
+    if UnpacksTooFar::is(&error) {
+        // Whoever gave the limit knows it.
+        return ArrayProblem::UnpacksTooFar { most: 0 };
+    }
     ArrayProblem::Damaged { reason: error.to_string() }
 }
 

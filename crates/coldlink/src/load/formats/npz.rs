@@ -1,7 +1,5 @@
 //! The SparseGraph layout of arrays in an `.npz` file (gnn-benchmark, Graph2Gauss).
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use super::archive::NpzFile;
@@ -9,11 +7,12 @@ use crate::columns::Mismatches;
 use crate::dataset::{Dataset, NewNodes, Notes};
 use crate::graph::{AttributeNames, Attributes, Names, NodeId};
 use crate::load::error::{ArrayProblem, LoadError};
-use crate::load::{BuiltLinks, GivenLinks, LoadOptions, name_of};
+use crate::load::input::Input;
+use crate::load::{BuiltLinks, GivenLinks, Limits, LoadOptions, name_of};
 
 /// A graph with attributes in SparseGraph layout.
 pub(in crate::load) fn load_sparse_graph(path: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
-    let mut npz = NpzFile::open(path)?;
+    let mut npz = NpzFile::of(&Input::open(path, &options.limits)?)?;
     let adjacency = Csr::read(&mut npz, "adj")?;
     let (nodes, columns) = adjacency.shape;
     if nodes != columns {
@@ -34,7 +33,7 @@ pub(in crate::load) fn load_sparse_graph(path: &Path, options: &LoadOptions) -> 
         notes.cleaned.reciprocal = 0;
     }
     options.check(path, &graph, &notes)?;
-    let attributes = read_attributes(&mut npz)?;
+    let attributes = read_attributes(&mut npz, &options.limits)?;
     if attributes.width() == 0 {
         return Err(LoadError::NoAttributes { path: path.to_owned() });
     }
@@ -48,15 +47,19 @@ pub(in crate::load) fn load_sparse_graph(path: &Path, options: &LoadOptions) -> 
 }
 
 /// Whether new nodes in a file are arrays and no table: by its first bytes, or else by its name.
-pub fn is_npz(path: &Path) -> bool {
-    let mut start = [0; 2];
-    let zip = File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"PK";
-    zip || path.extension().is_some_and(|ending| ending == "npz")
+pub(in crate::load) fn is_npz(input: &Input) -> Result<bool, LoadError> {
+    Ok(input.start(2)? == b"PK" || input.path().extension().is_some_and(|ending| ending == "npz"))
 }
 
 /// New nodes from the `attr_*` arrays of an `.npz` file; they must have `width` columns.
 pub fn load_new_npz(path: &Path, width: usize) -> Result<NewNodes, LoadError> {
-    let attributes = read_attributes(&mut NpzFile::open(path)?)?;
+    load_new_arrays(&Input::open(path, &Limits::default())?, width)
+}
+
+/// The same from an input.
+pub(in crate::load) fn load_new_arrays(input: &Input, width: usize) -> Result<NewNodes, LoadError> {
+    let attributes = read_attributes(&mut NpzFile::of(input)?, input.limits())?;
+    let path = input.path();
     if attributes.width() != width {
         return Err(LoadError::Width { path: path.to_owned(), expected: width, found: attributes.width() });
     }
@@ -67,8 +70,12 @@ pub fn load_new_npz(path: &Path, width: usize) -> Result<NewNodes, LoadError> {
 }
 
 /// Rows with sorted columns: repeated ones are summed, as scipy does, and zeros left out.
-fn read_attributes(npz: &mut NpzFile) -> Result<Attributes, LoadError> {
+fn read_attributes(npz: &mut NpzFile, limits: &Limits) -> Result<Attributes, LoadError> {
     let csr = Csr::read(npz, "attr")?;
+    let (columns, most) = (csr.shape.1, limits.attributes);
+    if columns > most {
+        return Err(npz.problem("attr_shape", ArrayProblem::TooManyColumns { columns, most }));
+    }
     let given = csr.values.as_deref().ok_or_else(|| npz.problem("attr_data", ArrayProblem::Missing))?;
     let not_finite = |entry: usize, value: f64| npz.problem("attr_data", ArrayProblem::NotFinite { entry, value });
     let (mut offsets, mut columns, mut values) = (vec![0_u64], Vec::new(), Vec::new());
@@ -190,6 +197,7 @@ fn check_exactly(npz: &NpzFile, name: &str, entry: usize, value: i64, expected: 
 mod tests {
     use super::super::npy::npy_start;
     use super::*;
+    use std::fs::File;
     use std::io::Write;
 
     /// An archive of one-dimensional arrays of whole numbers.
@@ -292,6 +300,8 @@ mod tests {
         check(bare.with("attr_data", &[]), "becomes an attribute");
         let empty = graph().with("adj_shape", &[0, 0]).with("adj_indptr", &[0]).with("adj_indices", &[]);
         check(empty.with("adj_data", &[]), "has no nodes");
+        let wide = graph().with("attr_shape", &[3, 1 << 31]);
+        check(wide, "`attr_shape`: it asks for 2147483648 attribute columns, more than 67108864");
         let fewer = graph().with("attr_shape", &[2, 2]).with("attr_indptr", &[0, 1, 3]);
         check(fewer, "`attr_shape`: its shape is [2, 2], expected a row for each of 3 nodes");
     }
@@ -306,6 +316,21 @@ mod tests {
         let new = load_new_npz(&path, 2).unwrap();
         assert_eq!((new.names, new.attributes.rows(), new.mismatches.unknown_values), (Names::Numbered(3), 3, 0));
         assert!(matches!(load_new_npz(&path, 5), Err(LoadError::Width { expected: 5, found: 2, .. })));
+    }
+
+    #[test]
+    fn arrays_that_unpack_to_much_more_than_their_archive_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("zeros.npz");
+        Archive(vec![("train_pos", vec![0; 20_000]), ("test_pos", vec![0; 20_000])]).write(&path);
+        let limits = Limits { unpacked: 200_000, expansion: 1, ..Limits::default() };
+        let mut npz = NpzFile::of(&Input::open(&path, &limits).unwrap()).unwrap();
+        assert_eq!(npz.integers("train_pos").unwrap().1.len(), 20_000);
+        let error = npz.integers("test_pos").unwrap_err();
+        assert!(
+            matches!(error, LoadError::Array { problem: ArrayProblem::UnpacksTooFar { most: 200_000 }, .. }),
+            "{error}"
+        );
     }
 
     #[test]

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::columns::{Schema, Values};
 use crate::dataset::{Dataset, Notes};
 use crate::graph::{AttributeNames, Attributes, Graph, NodeId, NodeTypes, RoleGraph, Roles, Texts};
+use crate::load::Limits;
 use crate::load::error::{LoadError, read_error};
 use crate::storage::{Buffer, Container, ContainerWriter, FileError, FileFormat, FileProblem};
 
@@ -86,6 +87,10 @@ pub fn open_packed(path: &Path) -> Result<Dataset, LoadError> {
 fn read(container: &Container) -> Result<Dataset, FileError> {
     let About { name, width, dense_width, notes, schema, roles } =
         toml::from_str(&container.about).map_err(|error| container.inconsistent(error.to_string()))?;
+    let most = Limits::default().attributes;
+    if width as usize > most {
+        return Err(container.inconsistent(format!("it asks for {width} attributes, more than {most}")));
+    }
     let (graph, attributes) = rayon::join(
         || container.links(),
         || read_attributes(container, [width, dense_width].map(|width| width as usize), schema.as_ref()),

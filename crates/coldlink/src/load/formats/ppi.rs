@@ -1,7 +1,6 @@
 //! The PPI layout of GraphSAGE: a folder of `train_graph.json` (networkx's node-link form), `train_feats.npy` (a row of
 //! attributes per node) and `train_graph_id.npy` (which of several graphs a node is in).
 
-use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 
@@ -12,6 +11,7 @@ use crate::dataset::{Dataset, Notes};
 use crate::graph::{Attributes, Names, NodeId};
 use crate::load::error::{ArrayProblem, LoadError, PpiProblem, json_error, read_error};
 use crate::load::{BuiltLinks, GivenLinks, LoadOptions, UnknownNodes, name_of};
+use crate::storage::open_regular;
 
 /// The file that tells this layout from a folder of tables.
 pub(in crate::load) const GRAPH: &str = "train_graph.json";
@@ -58,7 +58,7 @@ struct Link {
 impl NodeLink {
     /// A file with nodes whose ids are their positions. Versions of networkx differ in which of the two links name.
     fn read(path: &Path) -> Result<Self, LoadError> {
-        let reader = BufReader::new(File::open(path).map_err(|source| read_error(path, source))?);
+        let reader = BufReader::new(open_regular(path).map_err(|source| read_error(path, source))?);
         let file: NodeLink = serde_json::from_reader(reader).map_err(|error| json_error(path, error))?;
         if file.nodes.is_empty() {
             return Err(LoadError::NoNodes { path: path.to_owned() });
@@ -151,7 +151,7 @@ fn sparse_row(floats: &[f64], start: usize, width: usize) -> Result<Vec<(u32, f3
 }
 
 fn read_array(path: &Path) -> Result<Array, LoadError> {
-    let file = File::open(path).map_err(|source| match source.kind() {
+    let file = open_regular(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => array_problem(path, ArrayProblem::Missing),
         _ => read_error(path, source),
     })?;

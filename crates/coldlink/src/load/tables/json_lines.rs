@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::BufRead;
 use std::marker::PhantomData;
-use std::path::Path;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::columns::{Cell, Cells};
-use crate::load::error::{LineProblem, LoadError, TableProblem, read_error};
+use crate::load::error::{LineProblem, LoadError, TableProblem};
+use crate::load::input::Input;
+use crate::load::limits::{LongLine, read_line};
 
 /// Different keys that a file may have. Each of them is a column of all rows, so a few lines could ask for a lot of memory.
 pub(super) const MOST_KEYS: usize = 1_000;
@@ -27,10 +28,10 @@ pub(in crate::load) struct JsonLines {
 
 impl JsonLines {
     /// All keys, in the order in which they are met: a look through the whole file.
-    pub fn header(path: &Path, text: Box<dyn BufRead>) -> Result<Vec<String>, LoadError> {
-        let mut lines = JsonLines::new(text, &[]);
+    pub fn header(input: &Input) -> Result<Vec<String>, LoadError> {
+        let mut lines = JsonLines::new(input.text()?, &[]);
         let mut header: Vec<String> = Vec::new();
-        while let Some(object) = lines.object::<IgnoredAny>(path)? {
+        while let Some(object) = lines.object::<IgnoredAny>(input)? {
             for (key, _) in object.0 {
                 if !lines.places.contains_key(&key) {
                     lines.places.insert(key.clone(), header.len());
@@ -38,11 +39,11 @@ impl JsonLines {
                 }
             }
             if header.len() > MOST_KEYS {
-                return Err(lines.problem(path, LineProblem::TooManyKeys { most: MOST_KEYS }));
+                return Err(lines.problem(input, LineProblem::TooManyKeys { most: MOST_KEYS }));
             }
         }
         if header.is_empty() {
-            return Err(LoadError::Table { path: path.to_owned(), problem: TableProblem::Empty });
+            return Err(LoadError::Table { path: input.path().to_owned(), problem: TableProblem::Empty });
         }
         Ok(header)
     }
@@ -54,14 +55,14 @@ impl JsonLines {
     }
 
     /// Goes on to the next row and tells its line.
-    pub fn read(&mut self, path: &Path) -> Result<Option<u64>, LoadError> {
-        let Some(object) = self.object::<Value>(path)? else { return Ok(None) };
+    pub fn read(&mut self, input: &Input) -> Result<Option<u64>, LoadError> {
+        let Some(object) = self.object::<Value>(input)? else { return Ok(None) };
         self.cells.fill(Value::Null);
         for (key, value) in object.0 {
             // A key that the look at the header has not found: the file has changed since.
             let Some(&place) = self.places.get(&key) else { continue };
             if Cell::of_json(&value).is_none() {
-                return Err(self.problem(path, LineProblem::Nested { column: key }));
+                return Err(self.problem(input, LineProblem::Nested { column: key }));
             }
             self.cells[place] = value;
         }
@@ -74,31 +75,70 @@ impl JsonLines {
     }
 
     /// The next object; empty lines are passed over.
-    fn object<T: DeserializeOwned>(&mut self, path: &Path) -> Result<Option<Object<T>>, LoadError> {
+    fn object<T: DeserializeOwned>(&mut self, input: &Input) -> Result<Option<Object<T>>, LoadError> {
         loop {
             self.bytes.clear();
-            let read = self.text.read_until(b'\n', &mut self.bytes).map_err(|source| read_error(path, source))?;
-            if read == 0 {
-                return Ok(None);
-            }
+            let limits = input.limits();
+            let read =
+                read_line(&mut self.text, limits.line, &mut self.bytes).map_err(|source| input.failed(source))?;
             self.line += 1;
+            match read {
+                Ok(0) => return Ok(None),
+                Ok(_) => {}
+                Err(LongLine) => return Err(self.problem(input, LineProblem::LongLine { most: limits.line })),
+            }
             let Ok(text) = std::str::from_utf8(&self.bytes) else {
-                return Err(self.problem(path, LineProblem::NotUtf8));
+                return Err(self.problem(input, LineProblem::NotUtf8));
             };
             let text = text.trim_start_matches('\u{feff}').trim();
             if text.is_empty() {
                 continue;
             }
+            if let Some(column) = long_value(text, limits.cell) {
+                return Err(self.problem(input, LineProblem::LongCell { column, most: limits.cell }));
+            }
             let object = serde_json::from_str::<Object<T>>(text);
             return object
                 .map(Some)
-                .map_err(|error| self.problem(path, LineProblem::NotJson { reason: error.to_string() }));
+                .map_err(|error| self.problem(input, LineProblem::NotJson { reason: error.to_string() }));
         }
     }
 
-    fn problem(&self, path: &Path, problem: LineProblem) -> LoadError {
-        LoadError::Line { path: path.to_owned(), line: self.line, problem }
+    fn problem(&self, input: &Input, problem: LineProblem) -> LoadError {
+        LoadError::Line { path: input.path().to_owned(), line: self.line, problem }
     }
+}
+
+/// The key of an object's first value that is longer than `most` bytes, found before there is room for what it says.
+fn long_value(object: &str, most: usize) -> Option<String> {
+    if object.len() <= most {
+        return None;
+    }
+    let (mut depth, mut start, mut quoted, mut escaped) = (0_usize, 1, false, false);
+    for (place, byte) in object.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b',' if depth == 1 => {
+                if place - start > most {
+                    return Some(key_of(&object[start..]));
+                }
+                start = place + 1;
+            }
+            _ => {}
+        }
+    }
+    (object.len() - start > most).then(|| key_of(&object[start..]))
+}
+
+/// The key that an entry begins with.
+fn key_of(entry: &str) -> String {
+    let mut texts = serde_json::Deserializer::from_str(entry).into_iter::<String>();
+    texts.next().and_then(Result::ok).unwrap_or_default()
 }
 
 /// An object's entries in their order.
@@ -130,6 +170,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 mod tests {
     use super::super::rows::Rows;
     use super::*;
+    use crate::load::Limits;
 
     /// A header, and each row with its line.
     type Read = (Vec<String>, Vec<(u64, Vec<String>)>);
@@ -138,7 +179,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
-        let mut rows = Rows::open(&path)?;
+        let limits = Limits { cell: 3000, line: 5000, ..Limits::default() };
+        let mut rows = Rows::open(&Input::open(&path, &limits)?)?;
         let mut all = Vec::new();
         while let Some((line, record)) = rows.next()? {
             all.push((line, (0..record.len()).map(|place| record.cell(place).to_text().into_owned()).collect()));
@@ -180,6 +222,12 @@ mod tests {
         let many: String = (0..1001).map(|key| format!("{{\"k{key}\": 1}}\n")).collect();
         check(many.as_bytes(), "line 1001: the rows so far have more than 1000 different keys");
         check(b"\xff\n", "line 1: the text is not UTF-8");
+        let words = "x".repeat(2900);
+        let long = format!("{{\"id\": 1}}\n{{\"id\": 2, \"words\": [\"{words}\", \"{words}\"]}}\n");
+        check(long.as_bytes(), "line 2: it has more than 5000 bytes");
+        let long = format!("{{\"id\": 1, \"a,\\\"b\": [\"{words}\", \"{}\"]}}\n", "y".repeat(200));
+        check(long.as_bytes(), "line 1: column `a,\"b` has a cell of more than 3000 bytes");
+        check(&[b'x'; 10_000], "line 1: it has more than 5000 bytes");
         check(b"", "the file is empty");
         check(b"{}\n", "the file is empty");
     }

@@ -10,17 +10,18 @@ mod parquet;
 #[path = "no_parquet.rs"]
 mod parquet;
 mod rows;
+mod text;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use nodes::{NamesOfRows, NodeTable, read_new};
 use rows::Rows;
 pub(in crate::load) use rows::endings;
 
 use super::error::{LineProblem, LoadError, TableProblem};
-use super::{BuiltLinks, GivenLinks, LoadOptions, UnknownNodes, name_of};
+use super::input::Input;
+use super::{BuiltLinks, GivenLinks, Limits, LoadOptions, UnknownNodes, name_of};
 use crate::columns::{Cells, ColumnKind, EdgeColumns, Schema, TypeColumn};
 use crate::dataset::{Dataset, NewNodes, Notes};
 use crate::graph::{Graph, Names, NodeId};
@@ -45,17 +46,20 @@ const WEIGHTS: [&str; 3] = ["weight", "weights", "w"];
 ///
 /// Whether links are directed is found out from how they run, unless `options` say so. A weight of 0 is no link; other weights are dropped.
 pub fn load_tables(edges: &Path, nodes: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
-    let open = || Rows::open(nodes);
+    let [of_nodes, of_edges] = [nodes, edges].map(|path| Input::open(path, &options.limits));
+    let (of_nodes, of_edges) = (of_nodes?, of_edges?);
+    let open = || Rows::open(&of_nodes);
     let table = NodeTable::read(&open, &options.columns, options.strict_input)?;
-    assemble(table, &open, (edges, Rows::open(edges)?), options)
+    assemble(table, &open, (edges, Rows::open(&of_edges)?), options)
 }
 
 /// Loads a graph from both tables as JSON lines in memory.
 pub fn load_json_lines(nodes: Vec<u8>, edges: Vec<u8>, options: &LoadOptions) -> Result<Dataset, LoadError> {
-    let (nodes, edges): (Arc<[u8]>, Arc<[u8]>) = (nodes.into(), edges.into());
-    let open = || Rows::of_json_lines("nodes", Arc::clone(&nodes));
+    let nodes = Input::in_memory("nodes", nodes, &options.limits);
+    let edges = Input::in_memory("edges", edges, &options.limits);
+    let open = || Rows::of_json_lines(&nodes);
     let table = NodeTable::read(&open, &options.columns, options.strict_input)?;
-    let rows = Rows::of_json_lines("edges", edges)?;
+    let rows = Rows::of_json_lines(&edges)?;
     assemble(table, &open, (Path::new("edges"), rows), options)
 }
 
@@ -137,13 +141,19 @@ fn find_table(folder: &Path, table: &'static str) -> Result<PathBuf, LoadError> 
 /// Loads new nodes from a table, with the attributes that `schema` gives. What is not expected is counted, or refused where input
 /// is to be strict.
 pub fn load_new(path: &Path, schema: &Schema, strict: bool) -> Result<NewNodes, LoadError> {
-    read_new(Rows::open(path)?, schema, NamesOfRows::Given, strict)
+    load_new_table(&Input::open(path, &Limits::default())?, schema, strict)
+}
+
+/// The same from an input.
+pub(super) fn load_new_table(input: &Input, schema: &Schema, strict: bool) -> Result<NewNodes, LoadError> {
+    read_new(Rows::open(input)?, schema, NamesOfRows::Given, strict)
 }
 
 /// New nodes from JSON lines in memory, as [`load_new`] reads them from a file. A row without a name is called by its place, from
 /// `new 1` on.
 pub fn new_from_json_lines(lines: Vec<u8>, schema: &Schema, strict: bool) -> Result<NewNodes, LoadError> {
-    read_new(Rows::of_json_lines("new nodes", lines.into())?, schema, NamesOfRows::Optional, strict)
+    let input = Input::in_memory("new nodes", lines, &Limits::default());
+    read_new(Rows::of_json_lines(&input)?, schema, NamesOfRows::Optional, strict)
 }
 
 /// New nodes from a table in memory, as [`load_new`] reads them from a file. A row without a name is called by its place, from

@@ -4,12 +4,14 @@ use std::path::Path;
 
 use super::rows::Rows;
 use crate::dataset::PairQuery;
+use crate::load::Limits;
 use crate::load::error::{LineProblem, LoadError, TableProblem};
+use crate::load::input::Input;
 
 /// Loads pairs from a table with the columns `source` and `target`, and perhaps `known`: whether the target is a known node.
 /// Beside each pair stands its line.
 pub fn load_pairs(path: &Path) -> Result<Vec<(u64, PairQuery)>, LoadError> {
-    let mut rows = Rows::open(path)?;
+    let mut rows = Rows::open(&Input::open(path, &Limits::default())?)?;
     let columns = rows.header().len();
     if !(2..=3).contains(&columns) {
         return Err(rows.problem(TableProblem::NotPairs { columns }));
@@ -34,7 +36,7 @@ pub fn load_pairs(path: &Path) -> Result<Vec<(u64, PairQuery)>, LoadError> {
 
 /// Loads names from the first column of a table.
 pub fn load_names(path: &Path) -> Result<Vec<String>, LoadError> {
-    let mut rows = Rows::open(path)?;
+    let mut rows = Rows::open(&Input::open(path, &Limits::default())?)?;
     let mut names = Vec::new();
     while let Some((_, row)) = rows.next()? {
         names.push(row.cell(0).to_text().into_owned());

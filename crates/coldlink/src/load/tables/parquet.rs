@@ -1,10 +1,11 @@
 //! Parquet files, row by row, as typed cells.
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use bytes::Bytes;
 use parquet::basic::{LogicalType, TimeUnit};
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::record::reader::RowIter;
@@ -12,7 +13,8 @@ use parquet::schema::types::Type;
 use serde_json::Value;
 
 use crate::columns::{Cell, Cells};
-use crate::load::error::{LineProblem, LoadError, read_error};
+use crate::load::error::{LineProblem, LoadError};
+use crate::load::input::Input;
 
 /// The rows of a file.
 pub(in crate::load) struct ParquetRows {
@@ -26,27 +28,34 @@ pub(in crate::load) struct ParquetRows {
 
 impl ParquetRows {
     /// The rows, and the names of the columns.
-    pub fn open(path: &Path) -> Result<(Self, Vec<String>), LoadError> {
-        let file = File::open(path).map_err(|source| read_error(path, source))?;
-        guarded(path, || {
-            let reader = SerializedFileReader::new(file)?;
+    pub fn open(input: &Input) -> Result<(Self, Vec<String>), LoadError> {
+        let reader: Box<dyn FileReader> = match input.file_or_held()? {
+            Ok(file) => guarded(input.path(), || Ok(Box::new(SerializedFileReader::new(file)?)))?,
+            Err(held) => guarded(input.path(), || Ok(Box::new(SerializedFileReader::new(Bytes::from_owner(held))?)))?,
+        };
+        check_unpacked(input, reader.metadata())?;
+        guarded(input.path(), || {
             let columns = reader.metadata().file_metadata().schema().get_fields();
             let header = columns.iter().map(|column| column.name().to_owned()).collect();
             let nanoseconds = columns.iter().map(|column| has_nanoseconds(column)).collect();
-            let rows = RowIter::from_file_into(Box::new(reader));
+            let rows = RowIter::from_file_into(reader);
             Ok((ParquetRows { rows, nanoseconds, cells: Vec::new(), row: 0 }, header))
         })
     }
 
     /// Goes on to the next row and tells its number.
-    pub fn read(&mut self, path: &Path) -> Result<Option<u64>, LoadError> {
+    pub fn read(&mut self, input: &Input) -> Result<Option<u64>, LoadError> {
+        let (path, most) = (input.path(), input.limits().cell);
         let Some(row) = guarded(path, || self.rows.next().transpose())? else { return Ok(None) };
         self.row += 1;
         self.cells.clear();
         for (place, (column, field)) in row.into_columns().into_iter().enumerate() {
             let cell = guarded(path, || Ok(Owned::of(field)))?;
-            let (line, path) = (self.row, path.to_owned());
-            let cell = cell.ok_or(LoadError::Line { path, line, problem: LineProblem::Nested { column } })?;
+            let at = |problem| LoadError::Line { path: path.to_owned(), line: self.row, problem };
+            let Some(cell) = cell else { return Err(at(LineProblem::Nested { column })) };
+            if cell.bytes() > most {
+                return Err(at(LineProblem::LongCell { column, most }));
+            }
             self.cells.push(match cell {
                 Owned::Integer(time) if self.nanoseconds.get(place) == Some(&true) => {
                     Owned::Time((time.div_euclid(1000)) as i64)
@@ -61,6 +70,17 @@ impl ParquetRows {
     pub fn row(&self) -> &dyn Cells {
         &self.cells
     }
+}
+
+/// Whether the file says that it unpacks to no more than it may.
+fn check_unpacked(input: &Input, about: &ParquetMetaData) -> Result<(), LoadError> {
+    let columns = about.row_groups().iter().flat_map(RowGroupMetaData::columns);
+    let sizes = columns.map(|column| u64::try_from(column.uncompressed_size()).unwrap_or(u64::MAX));
+    let unpacked = sizes.fold(0, u64::saturating_add);
+    if unpacked > input.limits().most_unpacked(input.len()?) {
+        return Err(input.unpacks_too_far());
+    }
+    Ok(())
 }
 
 fn has_nanoseconds(column: &Type) -> bool {
@@ -122,8 +142,19 @@ impl Owned {
         })
     }
 
+    /// NaN says nothing; what is infinite is for the column to refuse.
     fn number(number: f64) -> Self {
-        if number.is_finite() { Owned::Number(number) } else { Owned::Missing }
+        if number.is_nan() { Owned::Missing } else { Owned::Number(number) }
+    }
+
+    /// How long it is.
+    fn bytes(&self) -> usize {
+        match self {
+            Owned::Text(text) => text.len(),
+            Owned::Numbers(numbers) => size_of_val(&numbers[..]),
+            Owned::List(cells) => cells.iter().map(|cell| size_of::<Owned>() + cell.bytes()).sum(),
+            _ => size_of::<Owned>(),
+        }
     }
 
     fn list(elements: &[Field]) -> Option<Self> {
@@ -165,13 +196,18 @@ impl Cells for Vec<Owned> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::sync::Arc;
 
+    use parquet::basic::Compression;
     use parquet::column::writer::ColumnWriter;
+    use parquet::data_type::{ByteArray, ByteArrayType};
+    use parquet::file::properties::WriterProperties;
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
 
     use super::*;
+    use crate::load::Limits;
 
     #[test]
     fn cells_have_the_types_of_their_columns() {
@@ -201,14 +237,54 @@ mod tests {
         }
         group.close().unwrap();
         writer.close().unwrap();
-        let (mut rows, header) = ParquetRows::open(&path).unwrap();
+        let input = Input::open(&path, &Limits::default()).unwrap();
+        let (mut rows, header) = ParquetRows::open(&input).unwrap();
         assert_eq!(header, ["made", "size", "price"]);
-        assert_eq!(rows.read(&path).unwrap(), Some(1));
+        assert_eq!(rows.read(&input).unwrap(), Some(1));
         let texts = |rows: &ParquetRows| [0, 1, 2].map(|place| rows.row().cell(place).to_text().into_owned());
         assert_eq!(texts(&rows), ["2024-05-01T12:30:00Z", "18446744073709551615", "0.5"]);
         assert!(matches!(rows.row().cell(0), Cell::Time(_)) && matches!(rows.row().cell(2), Cell::Number(0.5)));
-        assert_eq!(rows.read(&path).unwrap(), Some(2));
+        assert_eq!(rows.read(&input).unwrap(), Some(2));
         assert!(matches!(rows.row().cell(2), Cell::Missing), "NaN says nothing");
-        assert_eq!(rows.read(&path).unwrap(), None);
+        assert_eq!(rows.read(&input).unwrap(), None);
+    }
+
+    /// Rows of one text each, packed.
+    fn write_texts(path: &Path, texts: &[&str]) {
+        let schema = Arc::new(parse_message_type("message table { required binary words (utf8); }").unwrap());
+        let packed = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let mut writer = SerializedFileWriter::new(File::create(path).unwrap(), schema, Arc::new(packed)).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let texts: Vec<ByteArray> = texts.iter().map(|text| ByteArray::from(*text)).collect();
+        column.typed::<ByteArrayType>().write_batch(&texts, None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        writer.close().unwrap();
+    }
+
+    #[test]
+    fn a_small_file_with_a_large_cell_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.parquet");
+        write_texts(&path, &["short", &"x".repeat(100_000)]);
+        let open = |limits: Limits| ParquetRows::open(&Input::open(&path, &limits).unwrap());
+        let tight = Limits { unpacked: 50_000, expansion: 2, ..Limits::default() };
+        assert!(matches!(open(tight), Err(LoadError::UnpacksTooFar { most: 50_000, .. })));
+        let limits = Limits { cell: 1000, ..Limits::default() };
+        let input = Input::open(&path, &limits).unwrap();
+        let (mut rows, _) = open(limits).unwrap();
+        assert_eq!(rows.read(&input).unwrap(), Some(1));
+        let error = rows.read(&input).unwrap_err();
+        let long = LineProblem::LongCell { column: "words".into(), most: 1000 };
+        assert!(matches!(error, LoadError::Line { line: 2, problem, .. } if problem == long));
+    }
+
+    #[test]
+    fn infinite_numbers_are_kept_for_their_column_to_refuse() {
+        assert!(
+            matches!(Owned::of(Field::Double(f64::NEG_INFINITY)), Some(Owned::Number(number)) if number.is_infinite())
+        );
+        assert!(matches!(Owned::of(Field::Float(f32::NAN)), Some(Owned::Missing)));
     }
 }

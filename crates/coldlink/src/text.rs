@@ -1,0 +1,86 @@
+//! Words of users as people can read them: nothing in them moves a cursor, colours a terminal or turns its letters around.
+
+use std::borrow::Cow;
+
+/// As many characters of a text as an error quotes.
+const QUOTED: usize = 80;
+
+/// The text in one line, with an escape such as `\n` or `\u{1b}` for each character that a terminal would obey instead of showing
+/// it: control characters, line breaks, and those that change the direction of writing.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    escaped(text, |_| false)
+}
+
+/// The same for a text of several lines, which stay lines.
+pub fn printable_lines(text: &str) -> Cow<'_, str> {
+    escaped(text, |letter| letter == '\n')
+}
+
+/// A text as an error quotes it: printable, and cut where it is long.
+pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(QUOTED) {
+        Some((end, _)) => Cow::Owned(format!("{}…", printable(&text[..end]))),
+        None => printable(text),
+    }
+}
+
+/// Several of them.
+pub(crate) fn all_quoted(texts: &[impl AsRef<str>]) -> String {
+    let quoted: Vec<String> = texts.iter().map(|text| format!("`{}`", quoted(text.as_ref()))).collect();
+    quoted.join(", ")
+}
+
+fn escaped(text: &str, kept: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let is_escaped = |letter: char| is_obeyed(letter) && !kept(letter);
+    if !text.contains(is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        if is_escaped(letter) { shown.extend(letter.escape_default()) } else { shown.push(letter) }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether a terminal does something other than showing it.
+fn is_obeyed(letter: char) -> bool {
+    letter.is_control()
+        || matches!(
+            letter,
+            // Marks, embeddings, overrides and isolates of the direction of writing.
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            // Separators of lines and paragraphs, spaces without width, annotations, and tags that nobody sees.
+            | '\u{2028}' | '\u{2029}' | '\u{200b}' | '\u{2060}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_escaped() {
+        let check = |text: &str, shown: &str| assert_eq!(printable(text), shown);
+        check("a\u{1b}[31mred\u{7}", "a\\u{1b}[31mred\\u{7}");
+        check("two\nlines\tand\r", "two\\nlines\\tand\\r");
+        check("\u{9b}2J \u{7f}", "\\u{9b}2J \\u{7f}");
+        check("moc.\u{202e}txt.exe\u{2069}", "moc.\\u{202e}txt.exe\\u{2069}");
+        check("\u{feff}line\u{2028}", "\\u{feff}line\\u{2028}");
+    }
+
+    #[test]
+    fn ordinary_text_of_any_script_stays_as_it_is() {
+        for text in ["Zürich \\n \"x\"", "שלום", "می\u{200c}خواهم", "日本語", "👩\u{200d}🔬"] {
+            assert!(matches!(printable(text), Cow::Borrowed(same) if same == text), "{text}");
+        }
+        assert_eq!(printable_lines("a\n\u{1b}b"), "a\n\\u{1b}b");
+    }
+
+    #[test]
+    fn an_error_quotes_the_beginning_of_a_long_text() {
+        let long = "ä".repeat(1000);
+        assert_eq!(quoted(&long), format!("{}…", "ä".repeat(QUOTED)));
+        assert_eq!(quoted("short"), "short");
+    }
+}
