@@ -1,5 +1,7 @@
 //! The one shape of errors: a code for programs, a message and a hint for people.
 
+use std::fmt;
+
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -134,6 +136,21 @@ impl IntoResponse for ApiError {
         };
         response.headers_mut().insert(name, HeaderValue::from_static(value));
         response
+    }
+}
+
+/// An error with all its causes, as logs show it.
+pub struct Causes<'a>(pub &'a (dyn std::error::Error + 'static));
+
+impl fmt::Display for Causes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(next) = cause {
+            write!(f, ": {next}")?;
+            cause = next.source();
+        }
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::error::Causes;
 use crate::served::{Identity, Served};
 use crate::state::Server;
 
@@ -29,7 +30,7 @@ impl Server {
 
     /// Opens the model's file once more; says whether its model is served now. The caller holds `changing`.
     fn reload(&self) -> bool {
-        match self.pool.install(|| Served::open(&self.path)) {
+        match self.changes.install(|| Served::open(&self.path)) {
             Ok(served) => {
                 tracing::info!(
                     fingerprint = served.fingerprint,
@@ -42,7 +43,7 @@ impl Server {
             Err(error) => {
                 self.metrics.count_reload(false);
                 tracing::warn!(
-                    error = &error as &dyn std::error::Error,
+                    error = %Causes(&error),
                     "the new model file cannot be used; the old one stays"
                 );
                 false
