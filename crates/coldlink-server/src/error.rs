@@ -215,3 +215,18 @@ fn worded(hint: Option<Hint>) -> String {
     hint.and_then(|hint| hint.worded(&Http))
         .unwrap_or_else(|| "GET /v1/model describes new nodes and the limits".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use coldlink::storage::{FileError, FileProblem};
+
+    use super::*;
+
+    #[test]
+    fn a_log_has_all_causes_of_an_error() {
+        let problem = FileProblem::Io(std::io::Error::other("the disk is gone"));
+        let error = FileError { path: "papers.model".into(), problem };
+        assert_eq!(error.to_string(), "cannot open `papers.model`");
+        assert_eq!(Causes(&error).to_string(), "cannot open `papers.model`: the disk is gone");
+    }
+}

@@ -238,6 +238,7 @@ fn read_named(served: &Served, nodes: Vec<Node>, most: usize) -> Result<Given, A
 /// Adds nodes to what the model's file holds, once more where another was moved over it in the meantime. Whoever calls it holds
 /// `changing` and the lock of the file.
 fn add_to_newest(server: &Server, nodes: &[Node], mut lock: Lock) -> Result<AddAnswer, ApiError> {
+    server.let_go();
     for _ in 0..TRIES {
         let Some(current) = server.newest() else {
             let message = "the model's file is not the one that is served, and it cannot be opened";
