@@ -29,15 +29,14 @@ pub fn kill(count: usize, end: Instant, results: &Path, rows: &mut Vec<Row>) -> 
     let place = Place { folder: root().join("target/attack") };
     let journal = place.at("kills.tsv");
     let mut lines = fs::read_to_string(&journal).unwrap_or_default();
-    if lines.lines().count() >= count || !place.at("done").exists() {
+    let of = |lines: &str, outcome: &str| lines.lines().filter(|line| line.split('\t').nth(2) == Some(outcome)).count();
+    if of(&lines, "killed") >= count || !place.at("done").exists() {
         place.prepare()?;
         lines.clear();
     }
     let mut times = BTreeMap::new();
-    for number in lines.lines().count()..count {
-        if Instant::now() >= end {
-            break;
-        }
+    while of(&lines, "killed") < count && Instant::now() < end {
+        let number = lines.lines().count();
         let command = COMMANDS[number % COMMANDS.len()];
         let mut random = Random(number as u64);
         let outcome = place
@@ -47,9 +46,8 @@ pub fn kill(count: usize, end: Instant, results: &Path, rows: &mut Vec<Row>) -> 
         fs::write(&journal, &lines)?;
     }
     fs::write(results.join("kills.tsv"), &lines)?;
-    let of = |outcome: &str| lines.lines().filter(|line| line.split('\t').nth(2) == Some(outcome)).count();
-    rows.push(Row::told(format!("kills spread over {}", COMMANDS.join(", ")), of("killed")));
-    rows.push(Row::told("of such processes done before the kill", of("finished")));
+    rows.push(Row::told(format!("kills spread over {}", COMMANDS.join(", ")), of(&lines, "killed")));
+    rows.push(Row::told("of such processes done before the kill", of(&lines, "finished")));
     let faults: Vec<&str> = lines.lines().filter(|line| line.contains("fault:")).collect();
     faults.iter().for_each(|line| println!("{line}"));
     rows.push(Row::none("files that were not whole, other bits after going on, or nodes lost", faults.len() as f64));

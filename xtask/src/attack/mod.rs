@@ -115,6 +115,7 @@ fn connections(model: &Path, seconds: u64, folder: &Path, rows: &mut Vec<Row>) -
     rows.push(Row::told("of them ended by the server", number(&text, "ended")?));
     rows.push(Row::told("requests beside them", number(&text, "asked")?));
     rows.push(Row::none("of them without an answer", number(&text, "unanswered")?));
+    rows.push(Row::none("of them answered that there is too much to do", number(&text, "busy")?));
     rows.push(Row::told("slowest of them, ms", number(&text, "slowest")?));
     rows.push(Row::memory("the connections", &text)?);
     rows.push(Row::none("panics of the server", panics("connections.model.log")?));

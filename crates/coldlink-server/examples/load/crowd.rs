@@ -1,6 +1,7 @@
 //! A crowd that asks and adds at once. Scores of known pairs must stay what they were, and every added node must be there in the end.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -42,21 +43,11 @@ struct Questions {
 /// Lets so many clients ask and add for some seconds; `model` is the file that is served.
 pub async fn run(address: &str, clients: u32, seconds: u32, process: u32, model: &Path) -> Result<(), String> {
     let questions = Arc::new(Questions::ask(address).await?);
-    let before = resident_megabytes(process)?;
-    let end = Instant::now() + Duration::from_secs(seconds.into());
-    let mut crowd = JoinSet::new();
-    for number in 0..clients {
-        crowd.spawn(ask(address.to_owned(), number, Arc::clone(&questions), end));
-    }
     let mut all = Seen::default();
-    while let Some(seen) = crowd.join_next().await {
-        let seen = seen.map_err(|error| error.to_string())?;
-        seen.statuses.into_iter().for_each(|(status, times)| *all.statuses.entry(status).or_default() += times);
-        all.added.extend(seen.added);
-        all.refused.extend(seen.refused);
-        all.untrue += seen.untrue;
-    }
-    sleep(CALM).await;
+    // Once to warm up, as the server keeps some memory for the next time.
+    come(address, 0..clients, Duration::from_secs(seconds.into()) / 3, &questions, &mut all).await?;
+    let before = resident_megabytes(process)?;
+    come(address, clients..2 * clients, Duration::from_secs(seconds.into()), &questions, &mut all).await?;
     let after = resident_megabytes(process)?;
     let written = Model::open(model).map_err(|error| error.to_string())?;
     let is_there = |names: &[String]| names.iter().filter(|name| written.find(name).is_some()).count();
@@ -67,6 +58,29 @@ pub async fn run(address: &str, clients: u32, seconds: u32, process: u32, model:
     println!("added {}\nlost {}", all.added.len(), all.added.len() - is_there(&all.added));
     println!("refused {}\nrefused_but_there {}", all.refused.len(), is_there(&all.refused));
     println!("memory_before {before:.1}\nmemory_after {after:.1}");
+    Ok(())
+}
+
+/// Clients that come together and go together.
+async fn come(
+    address: &str,
+    clients: Range<u32>,
+    time: Duration,
+    questions: &Arc<Questions>,
+    all: &mut Seen,
+) -> Result<(), String> {
+    let (end, mut crowd) = (Instant::now() + time, JoinSet::new());
+    for number in clients {
+        crowd.spawn(ask(address.to_owned(), number, Arc::clone(questions), end));
+    }
+    while let Some(seen) = crowd.join_next().await {
+        let seen = seen.map_err(|error| error.to_string())?;
+        seen.statuses.into_iter().for_each(|(status, times)| *all.statuses.entry(status).or_default() += times);
+        all.added.extend(seen.added);
+        all.refused.extend(seen.refused);
+        all.untrue += seen.untrue;
+    }
+    sleep(CALM).await;
     Ok(())
 }
 
