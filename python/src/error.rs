@@ -152,7 +152,10 @@ struct Arguments;
 
 impl Wording for Arguments {
     fn option(&self, name: &str, value: Option<&str>) -> Option<String> {
-        let known = ["columns", "seed", "strict-input", "unknown-nodes", "validation"];
+        if name == "undirected" {
+            return Some("directed=False".to_owned());
+        }
+        let known = ["columns", "protocol", "seed", "strict-input", "unknown-nodes", "validation"];
         let name = known.contains(&name).then(|| name.replace('-', "_"))?;
         Some(value.map_or_else(|| name.clone(), |value| format!("{name}={}", literal(value))))
     }

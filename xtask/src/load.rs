@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
@@ -30,6 +30,11 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let steady = output(load().args(["steady", &serving.address, RATE, seconds]))?;
     print!("{steady}");
     fs::write(folder.join("steady.txt"), &steady)?;
+    let adding = beside(load().args(["adding", &serving.address, seconds]))?;
+    let with_adder = output(load().args(["steady", &serving.address, RATE, seconds]))?;
+    let added = finished(adding)?;
+    print!("{with_adder}{added}");
+    fs::write(folder.join("adding.txt"), format!("{with_adder}{added}"))?;
     let process = serving.process().to_string();
     let hostile = output(load().args(["hostile", &serving.address, HOSTILE, &process]))?;
     print!("{hostile}");
@@ -38,11 +43,16 @@ pub fn run(arguments: &[String]) -> Result<()> {
 
     let panics = fs::read_to_string(root().join("target/served/load.model.log"))?.matches("panicked").count();
     let growth = number(&hostile, "memory_after")? - number(&hostile, "memory_before")?;
+    let slower = number(&with_adder, "p99")? / number(&steady, "p99")?;
     let rows = [
         ("requests a second", "500", number(&steady, "rate")?, number(&steady, "rate")? >= 495.0),
         ("p50, ms", "", number(&steady, "p50")?, true),
         ("p99, ms", "under 20", number(&steady, "p99")?, number(&steady, "p99")? < 20.0),
         ("errors under load", "0", number(&steady, "errors")?, number(&steady, "errors")? == 0.0),
+        ("p99 while one client adds nodes, ms", "", number(&with_adder, "p99")?, true),
+        ("times the p99 without it", "1.5 at most", slower, slower <= 1.5),
+        ("errors while nodes are added", "0", number(&with_adder, "errors")?, number(&with_adder, "errors")? == 0.0),
+        ("nodes added meanwhile", "", number(&added, "added")?, true),
         ("5xx among hostile requests", "0", number(&hostile, "faults")?, number(&hostile, "faults")? == 0.0),
         ("panics", "0", panics as f64, panics == 0),
         ("growth of memory over them, MB", "under 5", growth, growth < 5.0),
@@ -53,7 +63,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         .collect();
     let summary = format!(
         "# A server under load\n\n`cargo xtask load {seconds}`: {NODES} nodes, {RATE} requests a second for {seconds} s, each for the ten best \
-         links of one new node; times count from when a request was due. Then {HOSTILE} hostile requests. Server and generator share the machine.\n\n\
+         links of one new node; times count from when a request was due. The same while one client adds a node, then the next. Then {HOSTILE} hostile requests. Server and generator share the machine.\n\n\
          {}\n\n| | aim | measured |\n|---|---|---|\n{table}",
         machine()
     );
@@ -85,20 +95,34 @@ fn large_model(steps: &mut Steps) -> Result<PathBuf> {
     Ok(model)
 }
 
-fn load() -> Command {
+/// The generator of requests.
+pub fn load() -> Command {
     let mut command = Command::new(root().join("target/release/examples/load"));
     command.current_dir(root());
     command
 }
 
-fn output(command: &mut Command) -> Result<String> {
+/// Starts a command that prints something at its end.
+fn beside(command: &mut Command) -> Result<Child> {
+    command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot run {command:?}"))
+}
+
+/// What it has printed.
+fn finished(child: Child) -> Result<String> {
+    let output = child.wait_with_output()?;
+    ensure!(output.status.success(), "a client failed ({})", output.status);
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// What a command prints, which must succeed.
+pub fn output(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("cannot run {command:?}"))?;
     ensure!(output.status.success(), "{command:?} failed: {}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?)
 }
 
 /// The number behind a word at the start of a line.
-fn number(text: &str, name: &str) -> Result<f64> {
+pub fn number(text: &str, name: &str) -> Result<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.and_then(|number| number.parse().ok()).with_context(|| format!("the generator says nothing of `{name}`"))
 }

@@ -2,6 +2,7 @@
 
 mod ablation;
 mod api;
+mod attack;
 mod core;
 mod fuzz;
 mod licenses;
@@ -32,7 +33,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 19] = [
+const TASKS: [Task; 20] = [
     Task {
         name: "test",
         arguments: "",
@@ -86,6 +87,13 @@ const TASKS: [Task; 19] = [
         arguments: "[SECONDS]",
         about: "a server with 100,000 nodes under steady load and hostile requests, into results/",
         run: load::run,
+    },
+    Task {
+        name: "attack",
+        arguments: "[SECONDS]",
+        about: "idle connections, a crowd that adds, damaged files and a thousand kills, a quarter of an hour unless told, into results/; \
+                goes on with the kills where it stopped",
+        run: attack::run,
     },
     Task {
         name: "readme",

@@ -62,7 +62,6 @@ fn what_loading_leaves_out_is_told_unless_quiet() {
         "ignored 1 self-loop\n",
         "ignored 1 repeated link\n",
         "ignored 1 link of nodes without a row\n",
-        "links are directed",
         "ignored the weights of links",
         "left out column `title`",
     ] {

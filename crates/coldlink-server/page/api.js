@@ -12,8 +12,11 @@ export class Problem extends Error {
 export const setToken = (token) => sessionStorage.setItem("token", token);
 
 export const get = (path) => ask(path, {});
-export const post = (path, body) =>
-  ask(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+export const post = (path, body, headers = {}) =>
+  ask(path, { method: "POST", headers: { "Content-Type": "application/json", ...headers }, body: JSON.stringify(body) });
+
+/** A key by which the server knows a request that is sent again. */
+export const freshKey = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
 
 async function ask(path, options) {
   const token = sessionStorage.getItem("token");

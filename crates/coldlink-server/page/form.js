@@ -25,13 +25,14 @@ function showOfType() {
 
 /** Puts values into all fields; what is not given becomes empty. */
 export function fill(node) {
-  fields.forEach((field) => field.set(node[field.key]));
+  fields.forEach((field) => field.set(Object.hasOwn(node, field.key) ? node[field.key] : undefined));
   showOfType();
 }
 
 /** The node, or nothing where a field is wrong; the first such gets the focus. */
 export function read() {
-  const node = {};
+  // Without a prototype, so that a column may have any name.
+  const node = Object.create(null);
   let wrong = null;
   for (const field of fields.filter((field) => !field.element.hidden)) {
     const { value, problem } = field.get();

@@ -6,9 +6,12 @@ import { byId, element, whole } from "./element.js";
 const dialog = byId("node-dialog");
 byId("node-close").addEventListener("click", () => dialog.close());
 
+/** What is known of a node. In a path, browsers would take `.` and `..` for folders. */
+export const look = (name) => get(`/v1/node?name=${encodeURIComponent(name)}`);
+
 /** Shows what is known of a node. */
 export async function open(name) {
-  const node = await get(`/v1/nodes/${encodeURIComponent(name)}`);
+  const node = await look(name);
   byId("node-title").textContent = node.name;
   const list = (names) => element("ul", { class: "names" }, ...names.map(([name, more]) =>
     element("li", {}, element("button", { type: "button", class: "plain", onclick: () => open(name) }, name), more)));

@@ -1,6 +1,6 @@
 // The page: asks the server what its model is, and then for links of what is filled in.
 
-import { get, post, setToken } from "./api.js";
+import { freshKey, get, post, setToken } from "./api.js";
 import { byId, element, whole } from "./element.js";
 import * as form from "./form.js";
 import * as map from "./map.js";
@@ -13,6 +13,8 @@ let model;
 let places = new Map();
 /** What the links on the page were asked for. */
 let asked = null;
+/** The key of adding it: the same however often somebody tries. */
+let addKey = "";
 
 async function start() {
   byId("token-form").hidden = true;
@@ -58,6 +60,7 @@ async function find() {
   const [{ source, place, between }] = answer.map;
   const found = { source, place, between, links: answer.links };
   asked = filled;
+  addKey = freshKey();
   results.show(found, answer.notes, look);
   near.draw(found, look);
   await placeAll(found);
@@ -71,7 +74,7 @@ async function find() {
 /** The map shows some of many nodes; those that were found are on it in any case. */
 async function placeAll(found) {
   const missing = found.links.filter((link) => link.known && !places.has(link.target)).slice(0, 20);
-  const looked = await Promise.all(missing.map((link) => get(`/v1/nodes/${encodeURIComponent(link.target)}`).catch(() => null)));
+  const looked = await Promise.all(missing.map((link) => node.look(link.target).catch(() => null)));
   for (const one of looked) if (one) places.set(one.name, one.place);
 }
 
@@ -109,7 +112,7 @@ byId("add").addEventListener("click", () => {
 byId("add-no").addEventListener("click", () => byId("add-dialog").close());
 byId("add-yes").addEventListener("click", () => busy(byId("add-yes"), async () => {
   try {
-    const answer = await post("/v1/nodes", { nodes: [asked] });
+    const answer = await post("/v1/nodes", { nodes: [asked] }, { "Idempotency-Key": addKey });
     model = await get("/v1/model");
     describe(model);
     await showMap();

@@ -12,8 +12,8 @@ use http_body_util::BodyExt;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use tokio::sync::OwnedSemaphorePermit;
 
+use crate::bodies::Counted;
 use crate::error::{ApiError, Code};
 use crate::state::Server;
 use crate::work::too_slow;
@@ -22,7 +22,7 @@ use crate::work::too_slow;
 /// count among those of all bodies.
 pub struct Body {
     bytes: Vec<u8>,
-    _counted: Option<OwnedSemaphorePermit>,
+    _counted: Counted,
 }
 
 impl Body {
@@ -51,23 +51,24 @@ impl Body {
         if body.size_hint().lower() > most as u64 {
             return Err(too_large());
         }
-        let (mut body, mut bytes) = (body, Vec::new());
-        let mut counted: Option<OwnedSemaphorePermit> = None;
-        while let Some(frame) = body.frame().await {
+        let (mut body, mut bytes, mut arriving) = (body, Vec::new(), server.bodies.arrive());
+        loop {
+            let frame = tokio::select! {
+                frame = body.frame() => frame,
+                () = arriving.given_up() => return Err(server.overloaded()),
+            };
+            let Some(frame) = frame else { break };
             let frame = frame.map_err(|_| ApiError::new(Code::BadJson, "the body ended early", "send it again"))?;
             let Some(part) = frame.data_ref() else { continue };
             if bytes.len() + part.len() > most {
                 return Err(too_large());
             }
-            let size = u32::try_from(part.len()).map_err(|_| too_large())?;
-            let permit = Arc::clone(&server.bodies).try_acquire_many_owned(size).map_err(|_| server.overloaded())?;
-            match &mut counted {
-                Some(counted) => counted.merge(permit),
-                None => counted = Some(permit),
+            if !arriving.take(part.len()).await {
+                return Err(server.overloaded());
             }
             bytes.extend_from_slice(part);
         }
-        Ok(Body { bytes, _counted: counted })
+        Ok(Body { bytes, _counted: arriving.whole() })
     }
 }
 

@@ -1,5 +1,7 @@
 //! The one shape of errors: a code for programs, a message and a hint for people.
 
+use std::fmt;
+
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -137,6 +139,21 @@ impl IntoResponse for ApiError {
     }
 }
 
+/// An error with all its causes, as logs show it.
+pub struct Causes<'a>(pub &'a (dyn std::error::Error + 'static));
+
+impl fmt::Display for Causes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(next) = cause {
+            write!(f, ": {next}")?;
+            cause = next.source();
+        }
+        Ok(())
+    }
+}
+
 /// What the library refuses, with the library's own words. Only here its errors get codes and their hints are read.
 fn refused(code: Code, message: impl Into<String>, hint: Option<Hint>) -> ApiError {
     ApiError::new(code, message, worded(hint))
@@ -197,4 +214,19 @@ impl Wording for Http {
 fn worded(hint: Option<Hint>) -> String {
     hint.and_then(|hint| hint.worded(&Http))
         .unwrap_or_else(|| "GET /v1/model describes new nodes and the limits".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use coldlink::storage::{FileError, FileProblem};
+
+    use super::*;
+
+    #[test]
+    fn a_log_has_all_causes_of_an_error() {
+        let problem = FileProblem::Io(std::io::Error::other("the disk is gone"));
+        let error = FileError { path: "papers.model".into(), problem };
+        assert_eq!(error.to_string(), "cannot open `papers.model`");
+        assert_eq!(Causes(&error).to_string(), "cannot open `papers.model`: the disk is gone");
+    }
 }

@@ -7,6 +7,7 @@
 
 mod about;
 mod auth;
+mod bodies;
 mod body;
 mod columns;
 mod connections;
@@ -19,6 +20,7 @@ mod map;
 mod metrics;
 mod nodes;
 mod page;
+mod parts;
 mod record;
 mod reload;
 mod repeated;
@@ -27,6 +29,7 @@ mod score;
 mod serve;
 mod served;
 mod state;
+mod stream;
 mod work;
 
 use std::any::Any;
@@ -45,6 +48,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub use auth::{Token, TokenError};
+pub use connections::Patience;
 pub use error::{ApiError, Code};
 pub use limits::Limits;
 pub use serve::serve;
@@ -52,7 +56,7 @@ pub use served::{Identity, Served};
 pub use state::{Options, Server, StartError};
 
 /// All paths, by which the metrics tell requests apart.
-const PATHS: [&str; 12] = [
+const PATHS: [&str; 13] = [
     "/",
     "/page/{file}",
     "/healthz",
@@ -64,6 +68,7 @@ const PATHS: [&str; 12] = [
     "/v1/embed",
     "/v1/nodes",
     "/v1/nodes/{name}",
+    "/v1/node",
     "/v1/map",
 ];
 
@@ -95,6 +100,7 @@ fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(embed::embed))
         .routes(routes!(nodes::search, nodes::add))
         .routes(routes!(nodes::look))
+        .routes(routes!(nodes::look_by_name))
         .routes(routes!(map::map))
         .routes(routes!(about::model))
         .routes(routes!(metrics::metrics))

@@ -6,13 +6,13 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use coldlink::graph::NodeId;
-use coldlink::model::SimilarNode;
+use coldlink::model::{Model, SimilarNode};
 use coldlink::storage::Lock;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::body::{Body, Path, Query};
-use crate::error::{ApiError, Code, ErrorBody};
+use crate::error::{ApiError, Causes, Code, ErrorBody};
 use crate::limits::check_count;
 use crate::rows::{Given, Node};
 use crate::served::Served;
@@ -21,6 +21,8 @@ use crate::work::{Answer, too_slow};
 
 /// Where nodes are found and added.
 pub const PATH: &str = "/v1/nodes";
+/// How often nodes are added anew because the file has changed in the meantime.
+const TRIES: usize = 5;
 /// Time until another look whether the model's file may be changed.
 const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 /// Neighbours that are named.
@@ -105,6 +107,26 @@ pub async fn look(State(server): State<Arc<Server>>, Path(name): Path<String>) -
     server.answer(move |served, _| look_at(served, &name)).await
 }
 
+/// Which node.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Named {
+    /// Its name.
+    name: String,
+}
+
+/// Look at one node, whatever its name: browsers and proxies take `.` and `..` in a path for folders
+#[utoipa::path(
+    get, path = "/v1/node", tag = "nodes", params(Named),
+    responses((status = 200, description = "the node", body = NodeAnswer), (status = "4XX", description = "the request is wrong, or there is no such node", body = ErrorBody), (status = 503, description = "too much to do", body = ErrorBody))
+)]
+pub async fn look_by_name(
+    State(server): State<Arc<Server>>,
+    Query(Named { name }): Query<Named>,
+) -> Result<Answer, ApiError> {
+    server.answer(move |served, _| look_at(served, &name)).await
+}
+
 fn look_at(served: &Served, name: &str) -> Result<NodeAnswer, ApiError> {
     let model = &served.model;
     let node = model.find(name).ok_or_else(|| ApiError::unknown_node(name))?;
@@ -183,7 +205,7 @@ async fn add_in_turn(server: &Arc<Server>, body: Body) -> Result<AddAnswer, ApiE
     let (_changing, lock) = tokio::time::timeout_at(end, turn).await.unwrap_or_else(|_| Err(too_slow()))?;
     // From here on it is waited for, whatever time it takes: nobody is told that nothing was added while it was.
     let changed = Arc::clone(server);
-    let added = tokio::task::spawn_blocking(move || changed.pool.install(|| add_nodes(&changed, nodes, &lock)));
+    let added = tokio::task::spawn_blocking(move || changed.changes.install(|| add_to_newest(&changed, &nodes, lock)));
     added.await.unwrap_or_else(|_| Err(ApiError::internal()))
 }
 
@@ -199,7 +221,7 @@ async fn lock(path: &std::path::Path) -> Result<Lock, ApiError> {
 }
 
 fn cannot_save(error: &(dyn std::error::Error + 'static)) -> ApiError {
-    tracing::error!(error, "the model with new nodes cannot be saved");
+    tracing::error!(error = %Causes(error), "the model with new nodes cannot be saved");
     ApiError::new(Code::CannotSave, error.to_string(), "the nodes were not added; the server's log says why")
 }
 
@@ -213,25 +235,55 @@ fn read_named(served: &Served, nodes: Vec<Node>, most: usize) -> Result<Given, A
     Ok(given)
 }
 
-/// Adds nodes to the model's file. Whoever calls it holds `changing` and the lock of the file.
-fn add_nodes(server: &Server, nodes: Vec<Node>, lock: &Lock) -> Result<AddAnswer, ApiError> {
-    let Some(current) = server.newest() else {
-        let message = "the model's file is not the one that is served, and it cannot be opened";
-        return Err(ApiError::new(Code::OtherModel, message, "the nodes were not added; the server's log says why"));
-    };
-    let Given { new, notes, .. } = read_named(&current, nodes, server.limits().nodes)?;
+/// Adds nodes to what the model's file holds, once more where another was moved over it in the meantime. Whoever calls it holds
+/// `changing` and the lock of the file.
+fn add_to_newest(server: &Server, nodes: &[Node], mut lock: Lock) -> Result<AddAnswer, ApiError> {
+    server.let_go();
+    for _ in 0..TRIES {
+        let Some(current) = server.newest() else {
+            let message = "the model's file is not the one that is served, and it cannot be opened";
+            return Err(other_model(message));
+        };
+        match add_nodes(server, &current, nodes.to_vec(), &lock) {
+            Err(_) if !lock.is_current() => {
+                lock = Lock::of(&server.path).map_err(|error| cannot_save(&error))?;
+            }
+            added => return added,
+        }
+    }
+    Err(other_model("other files are moved over the model's file again and again"))
+}
+
+fn other_model(message: &str) -> ApiError {
+    ApiError::new(Code::OtherModel, message, "the nodes were not added; the server's log says why")
+}
+
+/// Adds nodes to a model, and writes it in the place of the locked file.
+fn add_nodes(server: &Server, current: &Served, nodes: Vec<Node>, lock: &Lock) -> Result<AddAnswer, ApiError> {
+    let Given { new, notes, .. } = read_named(current, nodes, server.limits().nodes)?;
     let asked = current.model.ask(new)?;
     let new = asked.new_nodes();
     let larger = current.model.add(new)?;
-    larger.save_locked(lock).map_err(|error| cannot_save(&error))?;
+    let added: Vec<String> = (0..new.names.len() as NodeId).map(|node| new.names.get(node).into_owned()).collect();
+    if let Err(error) = larger.save_locked(lock) {
+        if !are_in_file(&server.path, &added) {
+            return Err(cannot_save(&error));
+        }
+        // Whatever failed did so after the file was in its place.
+        tracing::warn!(error = %Causes(&error), "nodes were added, but may not outlive a crash of the system");
+    }
     let nodes = larger.summary().nodes;
     // The nodes are in the file. Should it not open, the same model is served from memory.
     let served = Served::open(&server.path).unwrap_or_else(|error| {
-        tracing::warn!(error = &error as &dyn std::error::Error, "the model with new nodes is served from memory");
+        tracing::warn!(error = %Causes(&error), "the model with new nodes is served from memory");
         Served::in_memory(larger, &server.path)
     });
     server.replace(served);
-    tracing::info!(added = new.names.len(), nodes, "nodes joined the model");
-    let added = (0..new.names.len() as NodeId).map(|node| new.names.get(node).into_owned()).collect();
+    tracing::info!(added = added.len(), nodes, "nodes joined the model");
     Ok(AddAnswer { added, nodes, notes })
+}
+
+/// Whether nodes of these names are in the model's file.
+fn are_in_file(path: &std::path::Path, names: &[String]) -> bool {
+    Model::open(path).is_ok_and(|model| names.iter().all(|name| model.find(name).is_some()))
 }

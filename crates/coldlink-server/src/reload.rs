@@ -1,8 +1,9 @@
 //! A new model file takes the place of the old one while requests go on.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::error::Causes;
 use crate::served::{Identity, Served};
 use crate::state::Server;
 
@@ -15,6 +16,7 @@ impl Server {
         let mut refused = None;
         loop {
             tokio::time::sleep(EVERY).await;
+            self.let_go_elsewhere().await;
             // A file that is being replaced is there in a moment.
             let Ok(found) = Identity::of(&self.path) else { continue };
             if Some(&found) == self.current().identity.as_ref() || refused.as_ref() == Some(&found) {
@@ -27,9 +29,16 @@ impl Server {
         }
     }
 
+    async fn let_go_elsewhere(self: &Arc<Self>) {
+        if !self.retired().is_empty() {
+            let server = Arc::clone(self);
+            let _ = tokio::task::spawn_blocking(move || server.let_go()).await;
+        }
+    }
+
     /// Opens the model's file once more; says whether its model is served now. The caller holds `changing`.
     fn reload(&self) -> bool {
-        match self.pool.install(|| Served::open(&self.path)) {
+        match self.changes.install(|| Served::open(&self.path)) {
             Ok(served) => {
                 tracing::info!(
                     fingerprint = served.fingerprint,
@@ -42,7 +51,7 @@ impl Server {
             Err(error) => {
                 self.metrics.count_reload(false);
                 tracing::warn!(
-                    error = &error as &dyn std::error::Error,
+                    error = %Causes(&error),
                     "the new model file cannot be used; the old one stays"
                 );
                 false
@@ -59,6 +68,17 @@ impl Server {
     /// From now on requests see this model; those that have begun keep theirs.
     pub(crate) fn replace(&self, served: Served) {
         self.metrics.count_reload(true);
-        self.current.store(Arc::new(served));
+        let old = self.current.swap(Arc::new(served));
+        self.retired().push(old);
+    }
+
+    /// Lets go of models that nobody asks any more. That takes a while, and no request should have to do it.
+    pub(crate) fn let_go(&self) {
+        let unused = self.retired().extract_if(.., |served| Arc::strong_count(served) == 1).collect::<Vec<_>>();
+        drop(unused);
+    }
+
+    fn retired(&self) -> MutexGuard<'_, Vec<Arc<Served>>> {
+        self.retired.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

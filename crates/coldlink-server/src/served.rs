@@ -12,6 +12,7 @@ use coldlink::index::LinkIndex;
 use coldlink::model::Model;
 use coldlink::storage::{FileError, FileProblem};
 
+use crate::error::Causes;
 use crate::map::Map;
 
 /// A model that is served. It never changes; a newer one takes its place.
@@ -38,8 +39,7 @@ impl Served {
         let identity = Identity::of(path).map_err(failed)?;
         let (model, problem) = Model::open_indexed(path)?;
         if let Some(problem) = problem {
-            let error: &dyn std::error::Error = &problem;
-            tracing::warn!(error, "the index beside the model is not used; `coldlink index` builds it again");
+            tracing::warn!(error = %Causes(&problem), "the index beside the model is not used; `coldlink index` builds it again");
         }
         Ok(Served::new(model, Some(identity)))
     }

@@ -8,9 +8,9 @@ use axum::body::Bytes;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Causes, Code};
 use crate::served::Served;
 use crate::state::Server;
 
@@ -37,12 +37,27 @@ pub fn too_slow() -> ApiError {
 pub struct Answer(Bytes);
 
 impl Answer {
-    fn of(value: &impl Serialize) -> Result<Self, ApiError> {
+    /// Its bytes count among those of all answers until the last of them was taken.
+    fn of(value: &impl Serialize, server: &Server) -> Result<Self, ApiError> {
         let json = serde_json::to_vec(value).map_err(|error| {
-            tracing::error!(%error, "an answer cannot be written as JSON");
+            tracing::error!(error = %Causes(&error), "an answer cannot be written as JSON");
             ApiError::internal()
         })?;
-        Ok(Answer(json.into()))
+        let size = u32::try_from(json.len()).map_err(|_| server.overloaded())?;
+        let counted = Arc::clone(&server.answers).try_acquire_many_owned(size).map_err(|_| server.overloaded())?;
+        Ok(Answer(Bytes::from_owner(Counted { json, _counted: counted })))
+    }
+}
+
+/// Bytes of an answer with their permits.
+struct Counted {
+    json: Vec<u8>,
+    _counted: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for Counted {
+    fn as_ref(&self) -> &[u8] {
+        &self.json
     }
 }
 
@@ -58,8 +73,8 @@ impl Server {
         self: &Arc<Self>,
         work: impl FnOnce(&Served, Deadline) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<Answer, ApiError> {
-        let served = self.current();
-        self.work(move |deadline| Answer::of(&work(&served, deadline)?)).await
+        let (server, served) = (Arc::clone(self), self.current());
+        self.work(move |deadline| Answer::of(&work(&served, deadline)?, &server)).await
     }
 
     /// Counts and tells that too much waits already.

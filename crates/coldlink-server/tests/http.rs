@@ -13,9 +13,10 @@ use coldlink::graph::Names;
 use coldlink::index::LinkIndex;
 use coldlink::model::Model;
 use coldlink::synthetic::{World, readable_tables};
-use coldlink_server::{Limits, Options, Token};
+use coldlink_server::{Limits, Options, Server, Token, app};
 use common::{Service, fit, load_csv, train};
 use serde_json::{Value, json};
+use tower::ServiceExt;
 
 /// Services are small; one for each test keeps them apart.
 fn service() -> Service {
@@ -203,6 +204,146 @@ async fn nodes_added_at_once_are_all_there() {
     assert_eq!(service.get("/v1/model").await.json()["summary"]["nodes"], 308);
 }
 
+/// A request to add nodes, with a key that tells a repetition.
+fn add_with_key(key: &str, body: Value) -> Request<Body> {
+    let request = Request::post("/v1/nodes").header(header::CONTENT_TYPE, "application/json");
+    request.header("Idempotency-Key", key).body(Body::from(body.to_string())).unwrap()
+}
+
+#[tokio::test]
+async fn nothing_is_added_beside_a_file_that_cannot_be_opened() {
+    let service = service();
+    let broken = service.path().with_extension("broken");
+    fs::write(&broken, b"no model").unwrap();
+    fs::rename(&broken, service.path()).unwrap();
+    let refused = service.post("/v1/nodes", json!({"nodes": [soup()]})).await;
+    assert_eq!((refused.status, refused.code().as_str()), (StatusCode::CONFLICT, "other_model"));
+    assert_eq!(fs::read(service.path()).unwrap(), b"no model");
+    assert_eq!(service.get("/v1/nodes/fresh").await.status, StatusCode::NOT_FOUND);
+    fs::remove_file(service.path()).unwrap();
+    assert_eq!(service.post("/v1/nodes", json!({"nodes": [soup()]})).await.code(), "other_model");
+    assert!(!service.path().exists());
+    assert_eq!(service.post("/v1/links", json!({"nodes": [soup()]})).await.status, StatusCode::OK, "the old one stays");
+}
+
+#[tokio::test]
+async fn nodes_join_a_newer_file_that_was_moved_over_the_served_one() {
+    let service = service();
+    let newer = service.path().with_extension("newer");
+    train(service.folder.path(), 2).save(&newer).unwrap();
+    let other = json!({"nodes": [{"id": "theirs", "words": "oven"}]});
+    let theirs = Server::open(&newer, Options::default()).unwrap();
+    let request = Request::post("/v1/nodes").header(header::CONTENT_TYPE, "application/json");
+    let request = request.body(Body::from(other.to_string())).unwrap();
+    assert_eq!(app(theirs).oneshot(request).await.unwrap().status(), StatusCode::CREATED);
+    fs::rename(&newer, service.path()).unwrap();
+    let added = service.post("/v1/nodes", json!({"nodes": [soup()]})).await;
+    assert_eq!((added.status, &added.json()["nodes"]), (StatusCode::CREATED, &json!(302)), "{}", added.text);
+    let file = Model::open(&service.path()).unwrap();
+    assert!(file.find("theirs").is_some() && file.find("fresh").is_some());
+}
+
+#[tokio::test]
+async fn an_add_that_is_answered_503_is_not_applied() {
+    let service = service();
+    let before = fs::read(service.path()).unwrap();
+    let Service { folder, .. } = service;
+    let limits = Limits { seconds: 0.3, ..Limits::default() };
+    let service = Service::of(folder, Options { limits, ..Options::default() });
+    let held = coldlink::storage::Lock::of(&service.path()).unwrap();
+    let refused = service.post("/v1/nodes", json!({"nodes": [soup()]})).await;
+    assert_eq!((refused.status, refused.code().as_str()), (StatusCode::SERVICE_UNAVAILABLE, "too_slow"));
+    drop(held);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(fs::read(service.path()).unwrap(), before, "nothing is done after the answer");
+    assert_eq!(service.get("/v1/nodes/fresh").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(service.post("/v1/nodes", json!({"nodes": [soup()]})).await.status, StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn an_add_whose_client_has_gone_is_done_and_remembered() {
+    let service = Arc::new(service());
+    let held = coldlink::storage::Lock::of(&service.path()).unwrap();
+    let body = || json!({"nodes": [soup()]});
+    let going = {
+        let service = Arc::clone(&service);
+        tokio::spawn(async move { service.send(add_with_key("gone", body())).await.status })
+    };
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    going.abort();
+    drop(held);
+    let again = service.send(add_with_key("gone", body())).await;
+    assert_eq!(
+        (again.status, again.json()),
+        (StatusCode::CREATED, json!({"added": ["fresh"], "nodes": 301, "notes": []}))
+    );
+}
+
+#[tokio::test]
+async fn a_repeated_key_gets_the_first_answer_and_adds_nothing() {
+    let service = service();
+    let first = service.send(add_with_key("one", json!({"nodes": [soup()]}))).await;
+    assert_eq!(first.status, StatusCode::CREATED, "{}", first.text);
+    service.post("/v1/nodes", json!({"nodes": [{"id": "another"}]})).await;
+    let again = service.send(add_with_key("one", json!({"nodes": [soup()]}))).await;
+    assert_eq!((again.status, again.text), (first.status, first.text));
+    let reused = service.send(add_with_key("one", json!({"nodes": [{"id": "third"}]}))).await;
+    assert_eq!((reused.status, reused.code().as_str()), (StatusCode::UNPROCESSABLE_ENTITY, "key_reused"));
+    let refused = service.send(add_with_key("two", json!({"nodes": [soup()]}))).await;
+    assert_eq!(refused.code(), "known_node");
+    assert_eq!(service.send(add_with_key("", json!({"nodes": [{"id": "x"}]}))).await.code(), "bad_value");
+    assert_eq!(service.get("/v1/model").await.json()["summary"]["nodes"], 302);
+}
+
+#[tokio::test]
+async fn a_page_of_another_site_learns_and_changes_nothing() {
+    let service = service();
+    let ask = |path: &str, site: &str, dest: &str| {
+        let request = Request::get(path).header("Sec-Fetch-Site", site).header("Sec-Fetch-Dest", dest);
+        service.send(request.body(Body::empty()).unwrap())
+    };
+    for path in
+        ["/v1/nodes/p1", "/v1/nodes/nobody", "/healthz", "/metrics", "/openapi.json", "/page/page.js", "/nowhere"]
+    {
+        for (site, dest) in [("cross-site", "script"), ("same-site", "empty"), ("cross-site", "document")] {
+            let refused = ask(path, site, dest).await;
+            assert_eq!(
+                (refused.status, refused.code().as_str()),
+                (StatusCode::FORBIDDEN, "other_site"),
+                "{path} {site}"
+            );
+        }
+        assert_ne!(ask(path, "same-origin", "empty").await.status, StatusCode::FORBIDDEN, "{path}");
+    }
+    assert_eq!(ask("/", "cross-site", "document").await.status, StatusCode::OK, "a link to the page may be followed");
+    let add = Request::post("/v1/nodes").header(header::CONTENT_TYPE, "application/json");
+    let add = add.header("Sec-Fetch-Site", "cross-site").body(Body::from(json!({"nodes": [soup()]}).to_string()));
+    assert_eq!(service.send(add.unwrap()).await.code(), "other_site");
+    assert_eq!(service.get("/v1/model").await.json()["summary"]["nodes"], 300);
+}
+
+#[tokio::test]
+async fn nodes_of_any_name_can_be_looked_at() {
+    let service = service();
+    let names = [".", "..", "__proto__", "a/b", "%2e", "a?b#c", "+", "\u{1F980} é"];
+    let nodes: Vec<Value> = names.iter().map(|name| json!({"id": name, "words": "soup"})).collect();
+    let added = service.post("/v1/nodes", json!({"nodes": nodes})).await;
+    assert_eq!((added.status, &added.json()["added"]), (StatusCode::CREATED, &json!(names)), "{}", added.text);
+    for name in names {
+        let escaped: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        for path in [format!("/v1/node?name={escaped}"), format!("/v1/nodes/{escaped}")] {
+            assert_eq!(service.get(&path).await.json()["name"], name, "{path}");
+        }
+        let pairs = json!([{"source": "new", "target": name}]);
+        let scored =
+            service.post("/v1/score", json!({"nodes": [{"id": "new", "words": "soup"}], "pairs": pairs})).await;
+        assert_eq!(scored.json()["links"][0]["target"], name);
+    }
+    let nobody = service.get("/v1/node?name=nobody").await;
+    assert_eq!((nobody.status, nobody.code().as_str()), (StatusCode::NOT_FOUND, "unknown_node"));
+    assert_eq!(service.get("/v1/node").await.code(), "bad_path");
+}
+
 #[tokio::test]
 async fn the_model_describes_a_form_and_an_example_that_works() {
     let service = service();
@@ -229,6 +370,7 @@ async fn the_document_has_the_columns_of_the_model() {
         "/v1/embed",
         "/v1/nodes",
         "/v1/nodes/{name}",
+        "/v1/node",
         "/v1/map",
         "/v1/model",
         "/healthz",

@@ -59,8 +59,19 @@ impl Command {
 }
 
 /// The options that hints name, as the command line spells them.
-pub const OPTIONS: [&str; 9] =
-    ["columns", "edges", "max-cell", "nodes", "resume", "seed", "strict-input", "unknown-nodes", "validation"];
+pub const OPTIONS: [&str; 11] = [
+    "columns",
+    "edges",
+    "max-cell",
+    "nodes",
+    "protocol",
+    "resume",
+    "seed",
+    "strict-input",
+    "undirected",
+    "unknown-nodes",
+    "validation",
+];
 
 /// How a front end writes what hints name. `None` stands for what it does not have.
 pub trait Wording {

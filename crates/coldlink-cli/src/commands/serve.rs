@@ -32,8 +32,10 @@ Open http://127.0.0.1:8077/ in a browser, or send JSON:
 server listens on localhost only; another `--address` needs a token, for example from
 `head -c 24 /dev/urandom | base64`. When `coldlink train` or `coldlink add` replaces the model file,
 the server switches to the new one within seconds and drops no request. Never write into a file that
-is being served, as `cp` does; move a new one over it. Ctrl-C or SIGTERM finishes requests in
-flight, then exits.")]
+is being served, as `cp` does; move a new one over it. Nodes that the server acknowledges (201) are
+in the file; a request that is repeated with the same `Idempotency-Key` header gets the first answer.
+The server ends connections that ask nothing or do not read their answers. Ctrl-C or SIGTERM
+finishes requests in flight, then exits.")]
 pub struct Serve {
     /// Model file
     model: PathBuf,
@@ -72,7 +74,7 @@ struct LimitArgs {
     /// Most requests in flight or waiting; the server answers more with 503
     #[arg(long, value_name = "N", default_value_t = Limits::default().waiting, value_parser = at_least_one)]
     max_waiting: usize,
-    /// Most connections; where all are taken, the one that was silent for the longest ends
+    /// Most connections; if all are in use, the client with the most loses its oldest idle one
     #[arg(long, value_name = "N", default_value_t = Limits::default().connections, value_parser = at_least_one)]
     max_connections: usize,
     /// Time limit of a request in seconds
@@ -110,6 +112,7 @@ pub fn run(args: &Serve, common: &Common) -> anyhow::Result<()> {
         token,
         read_only: args.read_only,
         threads: common.threads.unwrap_or(0),
+        ..Options::default()
     };
     start_log(args.log, common.quiet);
     let server = Server::open(&args.model, options).map_err(|error| match error {

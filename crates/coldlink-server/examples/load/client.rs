@@ -14,6 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Client {
     stream: TcpStream,
     read: Vec<u8>,
+    /// Where the body of the last answer begins.
+    body: usize,
 }
 
 impl Client {
@@ -21,7 +23,7 @@ impl Client {
     pub async fn connect(address: &str) -> io::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Client { stream, read: Vec::new() })
+        Ok(Client { stream, read: Vec::new(), body: 0 })
     }
 
     /// Sends bytes as they are and reads one answer: its status. A connection that ends without one is an error.
@@ -37,8 +39,14 @@ impl Client {
         timeout(PATIENCE, self.answer()).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
     }
 
+    /// The body of the last answer.
+    pub fn body(&self) -> &[u8] {
+        &self.read[self.body..]
+    }
+
     async fn answer(&mut self) -> io::Result<u16> {
         self.read.clear();
+        self.body = 0;
         let head = loop {
             if let Some(end) = self.read.windows(4).position(|four| four == b"\r\n\r\n") {
                 break end + 4;
@@ -50,6 +58,7 @@ impl Client {
         let status = text.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or_else(malformed)?;
         let length = text.lines().find_map(|line| line.strip_prefix("content-length:"));
         let length: usize = length.map_or(Ok(0), |length| length.trim().parse()).map_err(|_| malformed())?;
+        self.body = head;
         while self.read.len() < head + length {
             self.more().await?;
         }

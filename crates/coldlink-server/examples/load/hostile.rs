@@ -8,6 +8,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::client::{Client, get, post};
+use crate::memory::resident_megabytes;
 
 const CONNECTIONS: u32 = 8;
 
@@ -236,12 +237,4 @@ fn many(random: &mut impl Rng) -> String {
         }
         _ => format!("{{\"nodes\": [{{\"words\": [{}]}}], \"k\": 1000}}", vec!["\"w1\""; count].join(",")),
     }
-}
-
-/// The memory of a process that is its own; parts of a mapped file come and go.
-fn resident_megabytes(process: u32) -> Result<f64, String> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).map_err(|error| error.to_string())?;
-    let line = status.lines().find(|line| line.starts_with("RssAnon")).ok_or("no RssAnon")?;
-    let kilobytes: f64 = line.split_whitespace().nth(1).and_then(|text| text.parse().ok()).ok_or("no RssAnon")?;
-    Ok(kilobytes / 1024.0)
 }

@@ -166,26 +166,29 @@ test("a node can be looked at, and its neighbours from there", async () => {
   await done();
 });
 
-test("a new node can be added, once", async () => {
-  const { page, done } = await opened();
-  const name = `from the page ${Date.now()}`;
-  await page.waitForFunction(() => document.querySelectorAll("#links > li").length === 10);
-  await page.locator("#fields input").first().fill(name);
-  await page.getByRole("button", { name: "Find its links" }).click();
-  await page.waitForFunction((name) => document.querySelector("#status").textContent.includes(name), name);
-  const add = page.getByRole("button", { name: "Add the node to the model" });
-  await add.click();
-  await page.getByRole("button", { name: "Cancel" }).click();
-  await page.getByRole("dialog").waitFor({ state: "hidden" });
-  await add.click();
-  await page.getByRole("button", { name: "Add it" }).click();
-  await page.waitForFunction(() => /nodes now/.test(document.querySelector("#status").textContent));
-  await page.getByLabel("Look at a node").fill(name);
-  await page.getByRole("button", { name: "Look", exact: true }).click();
-  await page.getByRole("dialog").waitFor();
-  assert.match(await page.locator("#node-body").textContent(), /It has 0 links/);
-  await done();
-});
+// A path that ends in `..` leads elsewhere, and objects have a `__proto__`.
+for (const name of ["from the page", "..", "__proto__"]) {
+  test(`a new node can be added, once: ${name}`, async () => {
+    const { page, done } = await opened();
+    await page.waitForFunction(() => document.querySelectorAll("#links > li").length === 10);
+    await page.locator("#fields input").first().fill(name);
+    await page.getByRole("button", { name: "Find its links" }).click();
+    await page.waitForFunction((name) => document.querySelector("#status").textContent.includes(name), name);
+    const add = page.getByRole("button", { name: "Add the node to the model" });
+    await add.click();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    await add.click();
+    await page.getByRole("button", { name: "Add it" }).click();
+    await page.waitForFunction(() => /nodes now/.test(document.querySelector("#status").textContent));
+    await page.getByLabel("Look at a node").fill(name);
+    await page.getByRole("button", { name: "Look", exact: true }).click();
+    await page.getByRole("dialog").waitFor();
+    assert.equal(await page.locator("#node-title").textContent(), name);
+    assert.match(await page.locator("#node-body").textContent(), /It has 0 links/);
+    await done();
+  });
+}
 
 for (const colorScheme of ["light", "dark"]) {
   test(`screen readers and weak eyes are thought of (${colorScheme})`, async () => {

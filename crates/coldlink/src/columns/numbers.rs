@@ -36,6 +36,10 @@ pub(super) fn read(text: &str, decimal: Decimal) -> Option<f64> {
 
 /// What a text shows, where it is a number.
 pub(super) fn shape(text: &str) -> Option<Shape> {
+    // Too large, but a number: one that cannot be read is no reason to take the column for something else.
+    if text.parse::<f64>().is_ok_and(f64::is_infinite) {
+        return Some(Shape::Any);
+    }
     // Most texts are told apart at once.
     if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;

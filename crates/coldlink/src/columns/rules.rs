@@ -193,7 +193,7 @@ impl Facts<'_> {
                     .to_owned(),
             ),
             ColumnKind::Categorical { part: CellPart::Whole, .. } | ColumnKind::Text { .. } | ColumnKind::Ignore {} => {
-                if self.are_keys() || self.survey.is_constant() {
+                if self.are_keys() || self.survey.is_constant() || self.survey.told() == 0 {
                     None
                 } else if self.survey.most(numbers.cells) {
                     Some(mostly(numbers.cells, "numbers", "numeric"))

@@ -70,6 +70,9 @@ impl Model {
         self.derived();
         self.name_order();
         self.attribute_names();
+        if let Some(memory) = &self.memory {
+            memory.words.prepare();
+        }
     }
 
     /// What an attribute is called that explanations name.

@@ -1,5 +1,6 @@
 //! The model's file.
 
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use crate::graph::{NodeId, NodeTypes, RoleGraph, Roles};
 use crate::kernel::Matrix;
 use crate::network::{AttributeEncoder, Layer};
 use crate::score::{Embeddings, ScoreWeights, TfIdfRows};
-use crate::storage::{Buffer, Container, ContainerWriter, FileError, FileFormat, FileProblem, Lock};
+use crate::storage::{Buffer, Container, ContainerWriter, FileError, FileFormat, FileProblem, Lock, Written};
 
 const FORMAT: FileFormat = FileFormat::Model;
 const VERSION: u32 = 1;
@@ -67,12 +68,21 @@ struct TypeNames {
 impl Model {
     /// Writes the model, whole or not at all. Waits for whoever is about to replace the same file.
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
-        self.save_locked(&Lock::of(path).map_err(|error| write_error(path, error))?)
+        let written = |error| write_error(path, error);
+        let _lock = Lock::of(path).map_err(written)?;
+        self.written(path).and_then(Written::publish).map_err(written)
     }
 
-    /// The same for whoever holds the lock already: because it read the file, and no other change may come in between.
+    /// The same for whoever holds the lock already: because it read the file, and no other change may come in between. A file
+    /// that was moved over the locked one is not replaced.
     pub fn save_locked(&self, lock: &Lock) -> Result<(), FileError> {
         let path = lock.path();
+        let written = self.written(path).and_then(|written| written.publish_over(lock));
+        written.map_err(|error| write_error(path, error))
+    }
+
+    /// Writes the model beside its place.
+    fn written(&self, path: &Path) -> io::Result<Written> {
         let about = About {
             summary: self.summary.clone(),
             config: self.config.clone(),
@@ -84,7 +94,7 @@ impl Model {
                 .as_ref()
                 .map(|types| TypeNames { names: types.types.names.clone(), linked: types.linked.clone() }),
         };
-        let about = toml::to_string(&about).map_err(|error| write_error(path, std::io::Error::other(error)))?;
+        let about = toml::to_string(&about).map_err(io::Error::other)?;
         let warm: Vec<u8> = self.embeddings.warm.iter().map(|warm| u8::from(*warm)).collect();
         let mut writer = ContainerWriter::default();
         for (name, weights) in self.encoder.parameters() {
@@ -113,7 +123,7 @@ impl Model {
             writer.list("types", types.types.all());
         }
         writer.names(&self.names);
-        writer.write(path, FORMAT, VERSION, &about).map_err(|error| write_error(path, error))
+        writer.written(path, FORMAT, VERSION, &about)
     }
 
     /// Opens a model by memory map.
@@ -147,7 +157,7 @@ impl Model {
     }
 }
 
-fn write_error(path: &Path, error: std::io::Error) -> FileError {
+fn write_error(path: &Path, error: io::Error) -> FileError {
     FileError { path: path.to_owned(), problem: FileProblem::Write(error) }
 }
 

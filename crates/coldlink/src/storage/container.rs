@@ -19,7 +19,7 @@ use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::{Buffer, FileError, FileFormat, FileProblem, Map, write_atomically};
+use super::{Buffer, FileError, FileFormat, FileProblem, Map, Written};
 
 /// The key of our line in the header.
 const KEY: &str = "coldlink";
@@ -124,13 +124,18 @@ impl<'a> ContainerWriter<'a> {
 
     /// Writes the file, whole or not at all. The same contents give the same bytes.
     pub fn write(self, path: &Path, format: FileFormat, version: u32, about: &str) -> io::Result<()> {
+        self.written(path, format, version, about)?.publish()
+    }
+
+    /// Writes the file beside its place.
+    pub fn written(self, path: &Path, format: FileFormat, version: u32, about: &str) -> io::Result<Written> {
         let mut writer: ContainerWriter<'_> = self;
         writer.list(ABOUT, about.as_bytes());
         let mut sections = writer.sections;
         // From the widest alignment to the narrowest, so that each section ends where the next may start.
         sections.sort_by(|a, b| (Reverse(a.alignment), &a.name).cmp(&(Reverse(b.alignment), &b.name)));
         let header = header(format, version, &sections)?;
-        write_atomically(path, |file| {
+        Written::beside(path, |file| {
             file.write_all(&(header.len() as u64).to_le_bytes())?;
             file.write_all(&header)?;
             sections.iter().try_for_each(|section| file.write_all(section.bytes))

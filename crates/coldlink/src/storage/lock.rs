@@ -19,7 +19,7 @@ const FOLDER_LOCK: &str = ".lock";
 pub struct Lock {
     path: PathBuf,
     /// None where there is no file yet.
-    _file: Option<File>,
+    file: Option<File>,
 }
 
 impl Lock {
@@ -34,7 +34,7 @@ impl Lock {
             if !is_unsupported(file.lock())? && !is_at(&file, path) {
                 continue;
             }
-            return Ok(Lock { path: path.to_owned(), _file: Some(file) });
+            return Ok(Lock { path: path.to_owned(), file: Some(file) });
         }
     }
 
@@ -49,7 +49,7 @@ impl Lock {
             match try_lock(&file, path)? {
                 Tried::Held => return Ok(None),
                 Tried::Replaced => continue,
-                Tried::Ours => return Ok(Some(Lock { path: path.to_owned(), _file: Some(file) })),
+                Tried::Ours => return Ok(Some(Lock { path: path.to_owned(), file: Some(file) })),
             }
         }
     }
@@ -59,8 +59,16 @@ impl Lock {
         &self.path
     }
 
+    /// Whether what was locked still stands there. A program that asks for no lock may have moved another file over it.
+    pub fn is_current(&self) -> bool {
+        match &self.file {
+            Some(file) => is_at(file, &self.path),
+            None => !self.path.exists(),
+        }
+    }
+
     fn free(path: &Path) -> Self {
-        Lock { path: path.to_owned(), _file: None }
+        Lock { path: path.to_owned(), file: None }
     }
 }
 
@@ -141,7 +149,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::write_atomically;
+    use crate::storage::{Written, write_atomically};
     use std::io::Write;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -163,6 +171,21 @@ mod tests {
             }
         });
         assert_eq!(count(), 200);
+    }
+
+    #[test]
+    fn a_file_that_was_moved_over_a_locked_one_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("file"), folder.path().join("other"));
+        fs::write(&path, "old").unwrap();
+        fs::write(&other, "moved").unwrap();
+        let lock = Lock::of(&path).unwrap();
+        let written = || Written::beside(&path, |file| file.write_all(b"new")).unwrap();
+        fs::rename(&other, &path).unwrap();
+        assert!(!lock.is_current() && written().publish_over(&lock).is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"moved");
+        written().publish_over(&Lock::of(&path).unwrap()).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
     }
 
     #[test]

@@ -4,11 +4,13 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use super::lock::Lock;
 use super::open_regular;
 
 /// How the names of files end that are not whole yet.
@@ -51,10 +53,22 @@ impl Written {
         Ok(written)
     }
 
+    /// Puts the file in the place of the one that was locked, and of no other.
+    pub fn publish_over(self, lock: &Lock) -> io::Result<()> {
+        if !lock.is_current() {
+            return Err(io::Error::other("another program has replaced it in the meantime"));
+        }
+        self.publish()
+    }
+
     /// Puts the file in its place.
     pub fn publish(self) -> io::Result<()> {
         fs::rename(&self.beside, &self.place)?;
-        sync_folder(&self.place)
+        match sync_folder(&self.place) {
+            // Not every system syncs folders, or lets whoever writes to them open them. The file is in its place all the same.
+            Err(error) if matches!(error.kind(), PermissionDenied | Unsupported | InvalidInput) => Ok(()),
+            synced => synced,
+        }
     }
 }
 
