@@ -31,6 +31,8 @@ const NODE_LINES: &str = "{\"id\": \"a\", \"year\": 1999, \"words\": [\"x\", \"y
     {\"id\": \"b\", \"year\": null, \"words\": \"x|z\"}\n{\"words\": [], \"id\": \"c\", \"year\": 2.5e3}\n";
 
 type Failure = Box<dyn std::error::Error>;
+/// Opens a damaged file, given its bytes.
+type Open = Box<dyn Fn(&[u8]) -> Result<(), Failure>>;
 
 /// A sound file, and how it is opened when something else stands in its place.
 struct Format {
@@ -38,7 +40,7 @@ struct Format {
     sound: Vec<u8>,
     /// Whether no change may go unnoticed.
     has_checksum: bool,
-    open: Box<dyn Fn(&[u8]) -> Result<(), Failure>>,
+    open: Open,
 }
 
 /// What came of the damaged files of one format.
@@ -131,12 +133,7 @@ fn formats(folder: &Path) -> Result<Vec<Format>, Failure> {
     let stored = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name);
     let read = |name: &str| fs::read(stored(name));
     let at = |name: &str| folder.join(name);
-    let format = |name, sound: Vec<u8>, has_checksum, open: Box<dyn Fn(&[u8]) -> Result<(), Failure>>| Format {
-        name,
-        sound,
-        has_checksum,
-        open,
-    };
+    let format = |name, sound: Vec<u8>, has_checksum, open: Open| Format { name, sound, has_checksum, open };
     let (graph, model) = (at("damaged.coldlink"), at("damaged.model"));
     let index_model = at("indexed.model");
     fs::copy(stored("v1/papers.model"), &index_model)?;
@@ -180,13 +177,13 @@ fn formats(folder: &Path) -> Result<Vec<Format>, Failure> {
 }
 
 /// Training that goes on from a checkpoint, which is refused or gives the model that it must.
-fn checkpoint(stored: &Path, folder: PathBuf) -> Result<Box<dyn Fn(&[u8]) -> Result<(), Failure>>, Failure> {
+fn checkpoint(stored: &Path, folder: PathBuf) -> Result<Open, Failure> {
     fs::create_dir_all(&folder)?;
     let dataset = open_packed(&stored.join("papers.coldlink"))?;
     let config = Config::default().merged(&fs::read_to_string(stored.join("settings.toml"))?)?;
     let settings = Settings::given(config);
     Ok(Box::new(move |bytes| {
-        let checkpoints = Checkpoints { folder: folder.clone(), every: 1, resume: true };
+        let checkpoints = Checkpoints::open(&folder, 1, true)?;
         fresh(&checkpoints.path(), bytes)?;
         let training = Training { checkpoints: Some(&checkpoints), ..Training::new(&dataset, &settings, 1) };
         training.run(&mut Silent)?;
@@ -195,7 +192,7 @@ fn checkpoint(stored: &Path, folder: PathBuf) -> Result<Box<dyn Fn(&[u8]) -> Res
 }
 
 /// Both tables in one text, with a zero byte between them.
-fn tables(folder: PathBuf, ending: &'static str) -> Result<Box<dyn Fn(&[u8]) -> Result<(), Failure>>, Failure> {
+fn tables(folder: PathBuf, ending: &'static str) -> Result<Open, Failure> {
     fs::create_dir_all(&folder)?;
     Ok(Box::new(move |bytes| {
         let middle = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
@@ -208,7 +205,7 @@ fn tables(folder: PathBuf, ending: &'static str) -> Result<Box<dyn Fn(&[u8]) -> 
 }
 
 /// As new nodes of the graph whose node table it is.
-fn parquet(folder: PathBuf, sound: &Path) -> Result<Box<dyn Fn(&[u8]) -> Result<(), Failure>>, Failure> {
+fn parquet(folder: PathBuf, sound: &Path) -> Result<Open, Failure> {
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("edges.csv"), "source,target\na,b\nb,c\n")?;
     fs::copy(sound, folder.join("nodes.parquet"))?;
@@ -221,7 +218,7 @@ fn parquet(folder: PathBuf, sound: &Path) -> Result<Box<dyn Fn(&[u8]) -> Result<
     }))
 }
 
-fn npz(path: PathBuf) -> Box<dyn Fn(&[u8]) -> Result<(), Failure>> {
+fn npz(path: PathBuf) -> Open {
     Box::new(move |bytes| {
         fresh(&path, bytes)?;
         let new = load_new_npz(&path, 4).map(|new| new.names.len());
