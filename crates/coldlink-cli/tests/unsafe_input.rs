@@ -149,7 +149,8 @@ fn infinite_numbers_are_counted_and_told_or_refused() {
     let folder = Folder::new();
     let line = with_nodes(&folder, "nodes.csv", "id,x\na,inf\nb,2\nc,-Infinity\nd,1e999\ne,5\n");
     let done = folder.run(&line);
-    let told = "note: read 3 cells as empty, first on line 2: column `x`: cannot read `inf` as numeric";
+    let told =
+        "note: column `x`: 3 cells are not numeric and count as missing, first on line 2: `inf`, `-Infinity`, `1e999`";
     assert!(done.code == 0 && done.err.contains(told), "{}", done.err);
     check(&folder, &format!("{line} --strict-input"), &["line 2: column `x`: cannot read `inf` as numeric"]);
     assert!(folder.check("inspect out.coldlink").contains("column `x`                numeric"));
