@@ -12,7 +12,9 @@ import pandas as pd
 import pytest
 
 ROWS = 40
-EDGES = pd.DataFrame({"source": [f"n{i}" for i in range(ROWS)], "target": [f"n{(i * 7 + 1) % ROWS}" for i in range(ROWS)]})
+EDGES = pd.DataFrame(
+    {"source": [f"n{i}" for i in range(ROWS)], "target": [f"n{(i * 7 + 1) % ROWS}" for i in range(ROWS)]}
+)
 DAYS = pd.date_range("2020-03-01 12:30", periods=ROWS, freq="37h")
 NUMBERS = [i * 0.37 - 3 for i in range(ROWS)]
 GAPS = [None if i % 5 == 0 else i for i in range(ROWS)]
@@ -40,7 +42,10 @@ def packed(graph: coldlink.Graph, path: Path) -> bytes:
         (DAYS.tz_localize("Europe/Berlin"), [day.isoformat() for day in DAYS.tz_localize("Europe/Berlin")]),
         ([day.date() for day in DAYS], [day.date().isoformat() for day in DAYS]),
         ([["a", "b"], ["b"], [], ["c"]] * 10, ["a|b", "b", "", "c"] * 10),
-        ([np.array([i, 1, 2], dtype=np.float32) / 4 for i in range(ROWS)], [f"[{i / 4}, 0.25, 0.5]" for i in range(ROWS)]),
+        (
+            [np.array([i, 1, 2], dtype=np.float32) / 4 for i in range(ROWS)],
+            [f"[{i / 4}, 0.25, 0.5]" for i in range(ROWS)],
+        ),
         ([(i / 4, 0.25, 0.5) for i in range(ROWS)], [f"[{i / 4}, 0.25, 0.5]" for i in range(ROWS)]),
         ([np.int64(1), 2, 2**70, "3"] * 10, ["1", "2", str(2**70), "3"] * 10),
         ([pd.NaT, pd.NA, np.nan, None, "x", "y", "z", "x"] * 5, ["", "", "", "", "x", "y", "z", "x"] * 5),
@@ -59,11 +64,21 @@ def test_a_column_is_what_its_file_would_be(column: Any, cells: Any, tmp_path: P
 
 def test_dicts_are_rows_whatever_keys_they_have() -> None:
     graph = coldlink.Graph.from_pandas(
-        pd.DataFrame({"id": list("abcd"), "day": pd.to_datetime(["2020-01-01"] * 3 + ["2021-01-01"]), "tags": ["x", "y", "x|y", "y"]}),
+        pd.DataFrame(
+            {
+                "id": list("abcd"),
+                "day": pd.to_datetime(["2020-01-01"] * 3 + ["2021-01-01"]),
+                "tags": ["x", "y", "x|y", "y"],
+            }
+        ),
         pd.DataFrame({"source": list("abc"), "target": list("bcd")}),
     )
     model = coldlink.DEAL(preset="default", steps=5).fit(graph)
-    new = [{"id": "n", "day": datetime.date(2020, 5, 1)}, {"id": "m", "tags": {"x", "y"}}, {"id": "o", "tags": np.array(["x"])}]
+    new = [
+        {"id": "n", "day": datetime.date(2020, 5, 1)},
+        {"id": "m", "tags": {"x", "y"}},
+        {"id": "o", "tags": np.array(["x"])},
+    ]
     assert model.recommend(new, k=1)["source"].to_list() == ["n", "m", "o"]
     for wrong in ({"a": 1}, [["x"]], [{}]):
         with pytest.raises(coldlink.LoadError, match="row 1: column `tags`"):
