@@ -88,7 +88,8 @@ fn summary(seconds: u64, rows: &[Row]) -> String {
     format!(
         "# coldlink under attack\n\n    cargo xtask attack {seconds}\n\n{CONNECTIONS} connections that are silent, send slowly or never take their answer; \
          {CLIENTS} clients that ask and add at once; damaged files of every format; processes that are killed (SIGKILL) at any moment. All of it is \
-         seeded. Server and attackers share the machine.\n\n{}\n\n| | aim | found |\n|---|---|---|\n{table}",
+         seeded. Memory is compared after a shorter attack of the same kind, from which a server keeps buffers. Kills may go on from an \
+         earlier run. Server and attackers share the machine.\n\n{}\n\n| | aim | found |\n|---|---|---|\n{table}",
         machine()
     )
 }
@@ -130,7 +131,10 @@ fn crowd(model: &Path, seconds: u64, folder: &Path, rows: &mut Vec<Row>) -> Resu
     attacker.args(["crowd", &serving.address, CLIENTS, &seconds, &process]).arg(&served);
     let text = kept(folder, "crowd", &mut attacker)?;
     drop(serving);
-    rows.push(Row::told(format!("requests of {CLIENTS} clients in {seconds} s"), number(&text, "requests")?));
+    rows.push(Row::told(
+        format!("requests of {CLIENTS} clients in {seconds} s and a third of that to warm up"),
+        number(&text, "requests")?,
+    ));
     rows.push(Row::none("of them answered 5xx other than 503", number(&text, "faults")?));
     rows.push(Row::none("scores that are not what they were", number(&text, "untrue")?));
     rows.push(Row::told("nodes that the server said it has added", number(&text, "added")?));
