@@ -159,10 +159,10 @@ class Graph:
         missing = next((node for node, data in graph.nodes(data=True) if x not in data), None)
         if missing is not None:
             raise LoadError(f"node `{missing}` has no `{x}`", hint="give each node a vector of the same length")
-        rows = np.array([data[x] for _, data in graph.nodes(data=True)])
+        vectors = np.array([data[x] for _, data in graph.nodes(data=True)])
         edges = np.array([(numbers[a], numbers[b]) for a, b in graph.edges()], dtype=np.int64)
         names = [str(node) for node in graph.nodes]
-        return cls.from_arrays(edges, rows, names=names, name=name, directed=directed)
+        return cls.from_arrays(edges, vectors, names=names, name=name, directed=directed)
 
     @classmethod
     def from_pyg(cls, data: Any, *, names: Iterable[Any] | None = None, name: str = "graph") -> Graph:
@@ -232,8 +232,8 @@ class Graph:
     def notes(self) -> list[str]:
         """What loading left out and what else you should know about the graph; `LoadWarning` says the same.
 
-        >>> coldlink.Graph.from_arrays([[0, 1], [0, 1], [1, 2], [2, 1]], np.eye(3)).notes
-        ['ignored 1 repeated link', 'links are directed: they run from a source to a target']
+        >>> coldlink.Graph.from_arrays([[0, 0], [0, 1], [1, 2], [2, 1]], np.eye(3)).notes
+        ['ignored 1 self-loop', 'links are directed: they run from a source to a target']
         """
         return self._inner.notes
 

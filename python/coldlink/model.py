@@ -111,8 +111,9 @@ class Model:
         `new` is a DataFrame, a dict or a list of dicts with the columns of the table that was trained on; an array or
         a sparse matrix with the columns of `x`, where `names` may name its rows; or the path of a table. Targets are
         looked for `among` the `"known"` nodes, the other `"new"` ones or `"both"`, never among the names in `exclude`.
-        Where nodes have types, `node_type` is the one to find. Where links have several relations, `relation` names one;
-        where they have a direction, `direction` is `"out"` of the new nodes unless you say `"in"` or `"both"`. `where` has values that known targets must have, as
+        Where nodes have types, `node_type` is the one to find. Where links have several relations, `relation` names
+        one; where they have a direction, `direction` is `"out"` of the new nodes unless you say `"in"` or `"both"`.
+        `where` has values that known targets must have, as
         `{"category": "book"}`; a list is several values. `popularity` is the popularity weight: 1 ranks as scored, 0
         ranks as if popularity had no effect. A score is the log-odds of a link; its probability holds for `base_rate`,
         the share of linked pairs among all, which is the training graph's unless given.

@@ -40,7 +40,7 @@ def table(columns: dict[str, Any]) -> Any:
 
 
 def frame_columns(frame: pandas.DataFrame) -> dict[str, Any]:
-    """The columns of a DataFrame as arrays where numpy has their type, else as lists with `None` for what is missing."""
+    """The columns of a DataFrame: arrays where numpy has their type, else lists with `None` for what is missing."""
     columns: dict[str, Any] = {}
     for name, column in frame.items():
         if str(name) in columns:

@@ -191,7 +191,7 @@ def test_what_loading_noticed_is_kept_and_warned_of_once(folder: Path, tables: A
         assert [warning.category for warning in caught] == [coldlink.LoadWarning]
         assert caught[0].filename == __file__, "it points to the line that called"
         assert str(caught[0].message) == "; ".join(graph.notes)
-        assert graph.notes[0] == "ignored 1 self-loop" and "direction" in graph.notes[2]
+        assert graph.notes[0] == "ignored 1 self-loop" and "directed" in graph.notes[2]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert pickle.loads(pickle.dumps(graph)).notes == graph.notes

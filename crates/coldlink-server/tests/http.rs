@@ -288,7 +288,7 @@ async fn a_repeated_key_gets_the_first_answer_and_adds_nothing() {
     let again = service.send(add_with_key("one", json!({"nodes": [soup()]}))).await;
     assert_eq!((again.status, again.text), (first.status, first.text));
     let reused = service.send(add_with_key("one", json!({"nodes": [{"id": "third"}]}))).await;
-    assert_eq!((reused.status, reused.code().as_str()), (StatusCode::UNPROCESSABLE_ENTITY, "key_reused"));
+    assert_eq!((reused.status, reused.code().as_str()), (StatusCode::CONFLICT, "key_reused"));
     let refused = service.send(add_with_key("two", json!({"nodes": [soup()]}))).await;
     assert_eq!(refused.code(), "known_node");
     assert_eq!(service.send(add_with_key("", json!({"nodes": [{"id": "x"}]}))).await.code(), "bad_value");

@@ -21,7 +21,8 @@ pub(super) enum Shape {
 
 /// A finite number.
 pub(super) fn read(text: &str, decimal: Decimal) -> Option<f64> {
-    if decimal == Decimal::Point || !text.contains('.') {
+    // With an exponent it can be read in one way only.
+    if decimal == Decimal::Point || !text.contains('.') || text.contains(['e', 'E']) {
         let plain = text.parse::<f64>().ok();
         if let Some(plain) = plain {
             return plain.is_finite().then_some(plain);
@@ -45,6 +46,9 @@ pub(super) fn shape(text: &str) -> Option<Shape> {
         return None;
     }
     let (point, comma) = (read(text, Decimal::Point)?, read(text, Decimal::Comma)?);
+    if text.contains(['e', 'E']) {
+        return Some(if text.contains('.') { Shape::Point } else { Shape::Any });
+    }
     if point != comma {
         return Some(Shape::Any);
     }
