@@ -176,7 +176,7 @@ impl From<QueryError> for ApiError {
     fn from(error: QueryError) -> Self {
         let code = match error {
             QueryError::UnknownNode { .. } => Code::UnknownNode,
-            QueryError::Filter(_) => Code::UnknownValue,
+            QueryError::Filter(_) | QueryError::UnknownRelation { .. } | QueryError::NoDirection => Code::UnknownValue,
             _ => Code::BadValue,
         };
         refused(code, error.to_string(), error.hint())
