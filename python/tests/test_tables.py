@@ -13,9 +13,8 @@ import pytest
 import coldlink
 
 ROWS = 40
-EDGES = pd.DataFrame(
-    {"source": [f"n{i}" for i in range(ROWS)], "target": [f"n{(i * 7 + 1) % ROWS}" for i in range(ROWS)]}
-)
+ENDS = [(i, (i + step) % ROWS) for i in range(ROWS) for step in (1, 4, 7, 15)]
+EDGES = pd.DataFrame({"source": [f"n{a}" for a, _ in ENDS], "target": [f"n{b}" for _, b in ENDS]})
 DAYS = pd.date_range("2020-03-01 12:30", periods=ROWS, freq="37h")
 NUMBERS = [i * 0.37 - 3 for i in range(ROWS)]
 GAPS = [None if i % 5 == 0 else i for i in range(ROWS)]
@@ -63,16 +62,9 @@ def test_a_column_is_what_its_file_would_be(column: Any, cells: Any, tmp_path: P
 
 
 def test_dicts_are_rows_whatever_keys_they_have() -> None:
-    graph = coldlink.Graph.from_pandas(
-        pd.DataFrame(
-            {
-                "id": list("abcd"),
-                "day": pd.to_datetime(["2020-01-01"] * 3 + ["2021-01-01"]),
-                "tags": ["x", "y", "x|y", "y"],
-            }
-        ),
-        pd.DataFrame({"source": list("abc"), "target": list("bcd")}),
-    )
+    days = pd.to_datetime((["2020-01-01"] * 3 + ["2021-01-01"]) * 10)
+    nodes = pd.DataFrame({"id": [f"n{i}" for i in range(ROWS)], "day": days, "tags": ["x", "y", "x|y", "y"] * 10})
+    graph = coldlink.Graph.from_pandas(nodes, EDGES)
     model = coldlink.Model(preset="default", steps=5).fit(graph, progress=False)
     new = [
         {"id": "n", "day": datetime.date(2020, 5, 1)},
