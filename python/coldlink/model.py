@@ -348,7 +348,7 @@ class Model:
             warnings.warn(f"{problem}, and every node is scored", stacklevel=2)
         summary, settings = json.loads(trained.summary()), json.loads(trained.settings())
         # A search or a file of settings is over, and its outcome is in the settings.
-        preset = summary["preset"] if summary["preset"] in ("default", "paper", "authors-code") else "default"
+        preset = summary["preset"] if summary["preset"] in ("default", "pairs", "paper", "authors-code") else "default"
         base = json.loads(_coldlink.Settings(preset, 0.0, {}).json())
         changed = {key: value for key, value in settings.items() if value != base[key]}
         model = cls(preset, seed=int(summary["seed"]), **changed)

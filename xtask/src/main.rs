@@ -6,6 +6,7 @@ mod attack;
 mod core;
 mod fuzz;
 mod licenses;
+mod lists;
 mod load;
 mod measured;
 mod order;
@@ -33,7 +34,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 20] = [
+const TASKS: [Task; 21] = [
     Task {
         name: "test",
         arguments: "",
@@ -57,6 +58,13 @@ const TASKS: [Task; 20] = [
         arguments: "[SEEDS]",
         about: "every table of quality, five seeds unless told, with reports in results/ (hours); goes on where it stopped",
         run: quality::run,
+    },
+    Task {
+        name: "lists",
+        arguments: "[GRAPH]",
+        about: "lists of links of new nodes beside votes of similar nodes, on eight graphs, into results/ (an hour and a half); goes on where \
+                it stopped",
+        run: lists::run,
     },
     Task {
         name: "ablation",

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
+use crate::lists;
 use crate::steps::{Steps, cargo, root};
 
 /// An evaluation, and what it must reach, if anything.
@@ -97,6 +98,7 @@ pub fn run() -> Result<()> {
             row.check(&reports?)
         })?;
     }
+    lists::check(&mut steps, &data)?;
     steps.finish();
     Ok(())
 }

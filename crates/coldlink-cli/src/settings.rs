@@ -1,4 +1,4 @@
-//! From `--preset`, `--config`, `--set` and `--validation` to a configuration.
+//! From `--preset`, `--config`, `--set`, `--validation` and `--objective` to a configuration.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::files::Files;
 #[derive(Args)]
 #[command(next_help_heading = "Settings")]
 pub struct SettingsArgs {
-    /// Settings to start from: auto (searches for the best first), default, paper, authors-code, or a TOML file
+    /// Settings to start from: auto (searches for the best first), default, pairs, paper, authors-code, or a TOML file
     #[arg(long, default_value = AUTO, value_name = "NAME|FILE")]
     preset: String,
     /// Budget of the `auto` search, as 90s or 3m of estimated work on two cores; the result does not depend on the machine
@@ -27,6 +27,18 @@ pub struct SettingsArgs {
     /// What the number of steps is selected on: held-out links, or held-out nodes [default: the preset's]
     #[arg(long, value_name = "RULE")]
     validation: Option<Rule>,
+    /// What steps, settings and the score's weights are chosen for [default: lists, or pairs under deal2020 and transductive]
+    #[arg(long, value_name = "WHAT")]
+    objective: Option<Aim>,
+}
+
+/// The objectives by name.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Aim {
+    /// True links at the top of lists: MRR + recall@10
+    Lists,
+    /// Linked pairs above unlinked ones: AUC + AP
+    Pairs,
 }
 
 /// The rules by name.
@@ -63,6 +75,11 @@ impl SettingsArgs {
         for assignment in &self.set {
             settings = settings.set(assignment)?;
         }
+        settings = match self.objective {
+            Some(Aim::Lists) => settings.set("objective=lists")?,
+            Some(Aim::Pairs) => settings.set("objective=pairs")?,
+            None => settings,
+        };
         Ok(match self.validation {
             Some(rule) => settings.validated_on(rule.into()),
             None => settings,

@@ -61,6 +61,7 @@ fn try_out(
     seed: u64,
 ) -> Result<coldlink::evaluate::Validated, Error> {
     let split = Split::make(dataset, protocol, None, seed)?;
+    let config = &split.search().sized(config);
     let fit = Fit { split: &split, config, seed, checkpoints: None };
     Ok(fit.try_out(&mut Silent)?.best)
 }

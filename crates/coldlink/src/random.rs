@@ -20,6 +20,8 @@ pub enum Purpose {
     Order = 6,
     /// Nodes that others are measured against.
     Anchors = 7,
+    /// Candidates and questions of lists.
+    Lists = 8,
 }
 
 /// A seed that differs for each user seed, purpose and index.

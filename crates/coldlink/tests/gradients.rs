@@ -2,7 +2,7 @@
 //! differences.
 
 use coldlink::Config;
-use coldlink::config::{AdamRows, Alignment, Loss, Preset, Scaling, Similarity};
+use coldlink::config::{AdamRows, Alignment, Loss, Offset, Preset, Scaling, Similarity};
 use coldlink::graph::{Attributes, Graph};
 use coldlink::kernel::{Adam, AdamStep, Matrix, Moments, Real};
 use coldlink::network::{Columns, Deal, Dropout, Features, Inputs, Parameter, SparseRows};
@@ -132,13 +132,7 @@ fn batch(case: &Value, chosen: &[usize]) -> Batch {
         let ends = |list: Vec<u32>| list.chunks(2).map(|ends| [ends[0], ends[1]]).collect::<Vec<_>>();
         let links = ends(whole(&case["links"])).into_iter().map(|[a, b]| (a, b));
         let graph = Graph::from_links(case["node_count"].as_u64().unwrap() as usize, links);
-        return Batch::with_negatives(
-            &ends(whole(&case["pairs"])),
-            &whole(&case["negatives"]),
-            &graph,
-            None,
-            &mut [0; 64],
-        );
+        return Batch::with_negatives(&ends(whole(&case["pairs"])), &whole(&case["negatives"]), &graph, &mut [0; 64]);
     }
     let is_linked = |pair: usize| case["is_linked"][pair].as_bool().unwrap();
     let linked = chosen.iter().filter(|pair| is_linked(**pair)).count();
@@ -306,7 +300,7 @@ fn three_steps_on_touched_rows_agree_with_pytorch() {
 
 /// The settings that random problems start from: linear, with dropout on attributes, and the pair-wise loss.
 fn base() -> Config {
-    Config::default().set_all(["loss=pairs", "attribute_dropout=0.3"]).unwrap()
+    Config::default().set_all(["loss=pairs", "attribute_dropout=0.3", "offset=none"]).unwrap()
 }
 
 /// A random small problem in `f64`.
@@ -328,7 +322,11 @@ fn random_problem(seed: u32, config: &Config, form: Form) -> Problem<f64> {
     let features = form.features(&attributes);
     let batch = match config.loss {
         Loss::Pairs => Batch::new(&pairs, linked, weights, &mut [0; 64]),
-        Loss::Softmax => Batch::with_negatives(&pairs[..linked], &[3, 17, 0, 8, 12], &graph, None, &mut [0; 64]),
+        Loss::Softmax => Batch::with_negatives(&pairs[..linked], &[3, 17, 0, 8, 12], &graph, &mut [0; 64]),
+    };
+    let batch = match config.offset {
+        Offset::None => batch,
+        Offset::Degree => batch.with_offsets(|node| (graph.degree(node) as f32).ln_1p()),
     };
     Problem { model: Deal::new(nodes as usize, width as usize, config, u64::from(seed)), features, batch }
 }
@@ -390,12 +388,17 @@ fn gradients_are_those_of_the_softmax_loss() {
     check_finite_differences("width=5 loss=softmax hidden=[] attribute_dropout=0.3 theta=[0.1,0.5,0.4]");
     check_finite_differences("width=18 loss=softmax temperature=0.1 hidden=[7] bias=true hidden_dropout=0.2");
     check_finite_differences("width=5 loss=softmax similarity=dot temperature=2.0 hidden=[] normalised_table=true");
+    check_finite_differences("width=5 loss=softmax offset=degree temperature=0.5 hidden=[] theta=[0.1,0.5,0.4]");
 }
 
 /// Each term as its definition has it: −log of the true end's share among itself and the negatives that are not masked.
 #[test]
 fn the_softmax_loss_is_its_definition() {
-    for settings in [["similarity=cosine", "temperature=0.2"], ["similarity=dot", "temperature=3.0"]] {
+    for settings in [
+        ["similarity=cosine", "temperature=0.2", "offset=none"],
+        ["similarity=dot", "temperature=3.0", "offset=none"],
+        ["similarity=cosine", "temperature=0.2", "offset=degree"],
+    ] {
         let base = ["loss=softmax", "width=7", "normalised_table=false"];
         let config = Config::default().set_all(settings.iter().chain(&base)).unwrap();
         let problem = random_problem(1, &config, Form::Sparse);
@@ -420,13 +423,16 @@ fn the_softmax_loss_is_its_definition() {
         let similarity = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / config.temperature;
         let mut expected = [0.0; 4];
         for (pair, ends) in batch.pairs.iter().enumerate() {
-            let [source, target] = ends.map(|place| rows(batch.nodes[place as usize]));
+            let source = rows(batch.nodes[ends[0] as usize]);
             for (term, expected) in expected.iter_mut().enumerate() {
-                let score = |other: &[Vec<f64>; 2]| similarity(&source[term / 2], &other[term % 2]);
-                let own = score(&target);
+                let offset = |place: u32| batch.offsets_of.get(place as usize).map_or(0.0, |offset| f64::from(*offset));
+                let score = |place: u32| {
+                    similarity(&source[term / 2], &rows(batch.nodes[place as usize])[term % 2]) + offset(place)
+                };
+                let own = score(ends[1]);
                 let kept = (0..5).filter(|index| !batch.negatives.masked(pair).contains(index));
-                let others = kept.map(|index| batch.nodes[batch.negatives.places[index as usize] as usize]);
-                let all: f64 = others.map(|node| score(&rows(node)).exp()).sum::<f64>() + own.exp();
+                let others = kept.map(|index| batch.negatives.places[index as usize]);
+                let all: f64 = others.map(|place| score(place).exp()).sum::<f64>() + own.exp();
                 *expected += (all.ln() - own) / batch.pairs.len() as f64;
             }
         }

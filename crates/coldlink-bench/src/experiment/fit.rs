@@ -8,7 +8,7 @@ use std::time::Instant;
 use coldlink::evaluate::{Measured, Test, Validated};
 use coldlink::score::Scorer;
 use coldlink::split::{Pair, Split, TrainView};
-use coldlink::train::{self, Diverged, Moment, Rule, Selection};
+use coldlink::train::{self, Diverged, Judge, Moment, Rule, Selection};
 
 use crate::method::{Learner, Method, MethodError, Training};
 
@@ -128,7 +128,7 @@ fn search<'a>(
     let Training { steps, validate_every, patience, .. } = method.training();
     let mut counted = Counted { learner: method.start(view, seed)?, step: 0, loss: 0.0, scorer: RefCell::new(None) };
     let mut selection = Selection::new(Rule { steps, validate_every, patience }, true);
-    selection.run::<_, FitError>(&mut counted, pairs, &mut |_, _, moment| {
+    selection.run::<_, FitError>(&mut counted, &Judge::of_pairs(pairs.to_vec()), &mut |_, _, moment| {
         observe(match moment {
             Moment::Advanced { step, .. } => Look::Steps(step, steps),
             Moment::Validated(validated) => Look::Validated(validated),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use coldlink::evaluate::{About, BaselineSummary, Calibration, Deviation, Report, SeedResult, Summary};
+use coldlink::evaluate::{About, BaselineSummary, Calibration, Deviation, Report, RoleResult, SeedResult, Summary};
 use coldlink::pipeline::{Evaluated, Evaluation};
 use coldlink::split::{Audit, AuditStatus, Protocol};
 use coldlink::storage::write_atomically;
@@ -198,6 +198,9 @@ pub fn report_text(report: &Report, audit: &Audit) -> String {
     if report.mean.cold_warm.is_some() || report.mean.cold_cold.is_some() {
         text.push_str(&format!("\n{}", kinds(&report.mean, &report.sd)));
     }
+    if !report.roles.is_empty() {
+        text.push_str(&format!("\n{}", roles(&report.roles)));
+    }
     if seeds > 1 {
         text.push_str(&format!("\n{}", per_seed(&report.seeds)));
     }
@@ -223,7 +226,7 @@ pub fn report_text(report: &Report, audit: &Audit) -> String {
 /// The model above the trivial methods.
 fn methods(report: &Report) -> Columns {
     let Report { mean, sd, baselines, .. } = report;
-    let mut table = Columns::new(["method", "AUC", "AP", "linked", "MRR", "Hits@10"]);
+    let mut table = Columns::new(["method", "AUC", "AP", "linked", "MRR", "Hits@10", "recall@10"]);
     let prevalence = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), percent);
     table.row([
         "coldlink".to_owned(),
@@ -232,6 +235,7 @@ fn methods(report: &Report) -> Columns {
         prevalence(mean.pooled.prevalence),
         metric(mean.mrr, sd.mrr),
         metric(mean.hits.at_10, sd.hits.at_10),
+        metric(mean.recall_at_10, sd.recall_at_10),
     ]);
     let mut baseline = |name: &str, summary: &BaselineSummary| {
         table.row([
@@ -241,8 +245,10 @@ fn methods(report: &Report) -> Columns {
             prevalence(summary.prevalence),
             metric(summary.mrr, None),
             metric(summary.hits_at_10, None),
+            metric(summary.recall_at_10, None),
         ]);
     };
+    baseline("kNN votes", &baselines.knn);
     baseline("tf-idf cosine", &baselines.tfidf);
     baseline("cosine", &baselines.cosine);
     baseline("degree", &baselines.degree);
@@ -261,6 +267,27 @@ fn kinds(mean: &Summary, sd: &Summary) -> Columns {
             metric(measures.ap, sd.and_then(|sd| sd.ap)),
             measures.prevalence.map_or_else(|| "–".to_owned(), percent),
             measures.pairs.map_or_else(|| "–".to_owned(), |pairs| whole(pairs.round() as u64)),
+        ]);
+    }
+    table
+}
+
+/// Every relation and direction apart, beside the votes of similar nodes.
+fn roles(roles: &[RoleResult]) -> Columns {
+    let mut table =
+        Columns::new(["relation", "direction", "links", "MRR", "kNN", "recall@10", "kNN", "first hit", "kNN", "ECE"]);
+    for RoleResult { relation, direction, links, lists, knn, ece, .. } in roles {
+        table.row([
+            if relation.is_empty() { "links".to_owned() } else { relation.clone() },
+            (*direction).to_owned(),
+            whole(*links),
+            metric(lists.mrr, None),
+            metric(knn.mrr, None),
+            metric(lists.recall_at_10, None),
+            metric(knn.recall_at_10, None),
+            metric(lists.first_hit, None),
+            metric(knn.first_hit, None),
+            metric(*ece, None),
         ]);
     }
     table

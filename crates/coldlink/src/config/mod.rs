@@ -47,6 +47,9 @@ pub struct Config {
     pub temperature: f64,
     /// Nodes drawn for each batch of the softmax loss, which every linked pair is compared with.
     pub negatives: usize,
+    /// What is added to a candidate's similarity in the softmax loss.
+    #[serde(default)]
+    pub offset: Offset,
     /// γ of φ₁ (Eq. 5), for unlinked pairs.
     pub gamma1: f64,
     /// b of φ₁.
@@ -69,13 +72,16 @@ pub struct Config {
     pub lambda: [f64; 3],
     /// What a score is made of, with weights fitted on validation pairs; none makes it Eq. 10 with λ.
     pub terms: Vec<Term>,
-    /// Pairs in a batch: a number of pairs, or a share (with a decimal point) of the warm nodes. Under the softmax loss all of
-    /// them are linked.
+    /// Pairs in a batch: a number of pairs, a share (with a decimal point) of the warm nodes, or `auto`, which grows with the
+    /// square root of the number of links. Under the softmax loss all of them are linked.
     pub batch: BatchSize,
     /// Share of linked pairs in a batch of the pair-wise loss.
     pub linked_share: f64,
-    /// Steps at the most.
+    /// Steps at the most; more where `epochs` asks for them.
     pub steps: u64,
+    /// Passes over all links, each in both directions, that training takes at least. Setting `steps` alone sets it to 0.
+    #[serde(default)]
+    pub epochs: f64,
     /// Adam's learning rate at the start.
     pub learning_rate: f64,
     /// How it changes over `steps`.
@@ -90,6 +96,31 @@ pub struct Config {
     pub patience: u32,
     /// What the best number of steps is chosen on.
     pub validation: Validation,
+    /// What steps, settings and the weights of a score are chosen for.
+    #[serde(default)]
+    pub objective: Objective,
+}
+
+/// What steps, settings and the weights of a score are chosen for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Objective {
+    /// Lists: that a node's links stand at the top among all candidates (MRR + recall@10).
+    Lists,
+    /// Pairs: that linked pairs score above unlinked ones (AUC + AP).
+    #[default]
+    Pairs,
+}
+
+/// What is added to a candidate's similarity, divided by the temperature, in the softmax loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Offset {
+    /// Nothing: embeddings also learn how popular a node is.
+    #[default]
+    None,
+    /// ln(1 + degree): embeddings learn what popularity does not explain.
+    Degree,
 }
 
 /// How rows of attributes are scaled.
@@ -162,14 +193,35 @@ pub enum BatchSize {
     Pairs(usize),
     /// So many per warm node.
     Share(f64),
+    /// So many as suit the number of links.
+    Auto(Auto),
 }
 
+/// The word `auto`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Auto {
+    /// Chosen from the data.
+    Auto,
+}
+
+/// Pairs in a batch that is chosen from the data.
+const AUTO_PAIRS: std::ops::RangeInclusive<usize> = 256..=2048;
+
+/// Validations of a run whose length is counted in epochs, at the most.
+const VALIDATIONS: u64 = 20;
+/// Steps that a run may have.
+const MOST_STEPS: u64 = i32::MAX as u64;
+
 impl BatchSize {
-    /// The number of pairs for a graph with `warm` warm nodes; at least 2.
-    pub fn pairs(self, warm: usize) -> usize {
+    /// The number of pairs for a graph with `warm` warm nodes and `links` links; at least 2.
+    pub fn pairs(self, warm: usize, links: usize) -> usize {
         let pairs = match self {
             BatchSize::Pairs(pairs) => pairs,
             BatchSize::Share(share) => (share * warm as f64).round() as usize,
+            BatchSize::Auto(Auto::Auto) => {
+                (2 * links.isqrt()).next_power_of_two().clamp(*AUTO_PAIRS.start(), *AUTO_PAIRS.end())
+            }
         };
         pairs.max(2)
     }
@@ -210,21 +262,41 @@ impl Config {
     /// # Ok::<(), coldlink::Error>(())
     /// ```
     pub fn set(&self, assignment: &str) -> Result<Config, ConfigError> {
-        let (key, value) =
-            assignment.split_once('=').ok_or_else(|| ConfigError::NotAnAssignment(assignment.to_owned()))?;
-        let (key, value) = (key.trim(), value.trim());
-        let parsed = format!("value = {value}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("value"));
-        let value = parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()));
-        self.with(toml::Table::from_iter([(key.to_owned(), value)]))
+        self.set_all([assignment])
     }
 
-    /// The same with several of them, one after the other.
+    /// The same with several of them at once.
     pub fn set_all(&self, assignments: impl IntoIterator<Item: AsRef<str>>) -> Result<Config, ConfigError> {
-        assignments.into_iter().try_fold(self.clone(), |config, assignment| config.set(assignment.as_ref()))
+        self.with(assignments.into_iter().map(|assignment| parsed(assignment.as_ref())).collect::<Result<_, _>>()?)
     }
 
-    fn with(&self, changes: toml::Table) -> Result<Config, ConfigError> {
+    /// The same for a graph of so many warm nodes and links: with a number of steps and of pairs that is known.
+    pub fn sized(&self, warm: usize, links: usize) -> Config {
+        let pairs = self.batch.pairs(warm, links);
+        let passes = (self.epochs * 2.0 * links as f64 / pairs as f64).ceil() as u64;
+        let steps = self.steps.max(passes).min(MOST_STEPS);
+        let mut sized = Config { steps, epochs: 0.0, ..self.clone() };
+        if self.epochs > 0.0 {
+            sized.validate_every = self.validate_every.max(steps / VALIDATIONS);
+        }
+        if let BatchSize::Auto(_) = self.batch {
+            (sized.batch, sized.negatives) = (BatchSize::Pairs(pairs), self.negatives.max(pairs));
+        }
+        sized
+    }
+
+    /// This configuration with some settings as another has them.
+    pub(crate) fn taking(&self, keys: &[String], from: &Config) -> Result<Config, ConfigError> {
+        let all = from.table();
+        let taken = |key: &String| all.get(key).map(|value| (key.clone(), value.clone()));
+        self.with(keys.iter().filter_map(taken).collect())
+    }
+
+    fn with(&self, mut changes: toml::Table) -> Result<Config, ConfigError> {
         let mut all = self.table();
+        if changes.contains_key("steps") && !changes.contains_key("epochs") {
+            changes.insert("epochs".to_owned(), toml::Value::Float(0.0));
+        }
         for (key, value) in changes {
             let Some(old) = all.get(&key) else {
                 let nearest = nearest(&key, all.keys().map(String::as_str));
@@ -266,12 +338,14 @@ impl Config {
         let batch = match self.batch {
             BatchSize::Pairs(pairs) => (2..=1 << 24).contains(&pairs),
             BatchSize::Share(share) => share > 0.0 && share <= 100.0,
+            BatchSize::Auto(_) => true,
         };
         let batch_text = match self.batch {
             BatchSize::Pairs(pairs) => pairs.to_string(),
             BatchSize::Share(share) => share.to_string(),
+            BatchSize::Auto(_) => "auto".to_owned(),
         };
-        within("batch", batch_text, "from 2 to 16777216 pairs, or a share above 0 and up to 100", batch)?;
+        within("batch", batch_text, "from 2 to 16777216 pairs, a share above 0 and up to 100, or `auto`", batch)?;
         within("width", self.width, "from 1 to 4096", (1..=4096).contains(&self.width))?;
         let hidden = self.hidden.iter().all(|width| (1..=16384).contains(width)) && self.hidden.len() <= 16;
         within("hidden", format!("{:?}", self.hidden), "up to 16 widths from 1 to 16384", hidden)?;
@@ -302,11 +376,19 @@ impl Config {
         within("negatives", self.negatives, "from 1 to 65536", (1..=65_536).contains(&self.negatives))?;
         let aligned = self.loss == Loss::Pairs || self.alignment == Alignment::Loose;
         within("alignment", "tight", "loose where `loss` is softmax", aligned)?;
-        within("steps", self.steps, "from 1 to 2147483647", (1..=i32::MAX as u64).contains(&self.steps))?;
+        within("steps", self.steps, "from 1 to 2147483647", (1..=MOST_STEPS).contains(&self.steps))?;
+        within("epochs", self.epochs, "from 0 to 1000000", (0.0..=1e6).contains(&self.epochs))?;
         within("validate_every", self.validate_every, "at least 1", self.validate_every >= 1)?;
         within("distance_bound", self.distance_bound, "from 0 to 254", self.distance_bound <= 254)?;
         within("distance_shift", self.distance_shift, "from 0 to 254", self.distance_shift <= 254)
     }
+}
+
+fn parsed(assignment: &str) -> Result<(String, toml::Value), ConfigError> {
+    let (key, value) = assignment.split_once('=').ok_or_else(|| ConfigError::NotAnAssignment(assignment.to_owned()))?;
+    let (key, value) = (key.trim(), value.trim());
+    let parsed = format!("value = {value}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("value"));
+    Ok((key.to_owned(), parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()))))
 }
 
 fn within(key: &'static str, value: impl fmt::Display, range: &'static str, sound: bool) -> Result<(), ConfigError> {
@@ -356,6 +438,22 @@ mod tests {
         assert_eq!(config.set("hidden=[32,16]").unwrap().hidden, [32, 16]);
         assert_eq!(config.set_all(["width=8", "hidden=[]"]).unwrap().width, 8);
         assert_eq!(config.set("hidden=[]").unwrap().hidden, [] as [usize; 0]);
+    }
+
+    #[test]
+    fn the_length_of_training_and_the_batch_follow_the_data() {
+        let config = Config::default().set_all(["steps=300", "epochs=10"]).unwrap();
+        let size = |warm, links| {
+            let sized = config.sized(warm, links);
+            (sized.steps, sized.batch, sized.negatives, sized.validate_every)
+        };
+        assert_eq!(size(2_500, 4_000), (313, BatchSize::Pairs(256), 512, 25));
+        assert_eq!(size(60_000, 200_000), (3907, BatchSize::Pairs(1024), 1024, 195));
+        assert_eq!(size(1_000_000, 10_000_000).1, BatchSize::Pairs(2048));
+        let again = config.sized(60_000, 200_000);
+        assert_eq!(again.sized(60_000, 200_000), again);
+        let given = config.set_all(["steps=20", "batch=64"]).unwrap().sized(60_000, 200_000);
+        assert_eq!((given.steps, given.batch, given.negatives), (20, BatchSize::Pairs(64), 512));
     }
 
     #[test]

@@ -6,8 +6,10 @@ use super::{Config, ConfigError};
 /// The configurations that come with coldlink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// The best we know.
+    /// The best we know for lists of links.
     Default,
+    /// The best we know for pairs, as the paper asks about them.
+    Pairs,
     /// The paper's description.
     Paper,
     /// The released code of its authors.
@@ -16,12 +18,13 @@ pub enum Preset {
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Preset; 3] = [Preset::Default, Preset::Paper, Preset::AuthorsCode];
+    pub const ALL: [Preset; 4] = [Preset::Default, Preset::Pairs, Preset::Paper, Preset::AuthorsCode];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Preset::Default => "default",
+            Preset::Pairs => "pairs",
             Preset::Paper => "paper",
             Preset::AuthorsCode => "authors-code",
         }
@@ -31,6 +34,7 @@ impl Preset {
     pub fn text(self) -> &'static str {
         match self {
             Preset::Default => include_str!("../../presets/default.toml"),
+            Preset::Pairs => include_str!("../../presets/pairs.toml"),
             Preset::Paper => include_str!("../../presets/paper.toml"),
             Preset::AuthorsCode => include_str!("../../presets/authors-code.toml"),
         }

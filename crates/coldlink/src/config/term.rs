@@ -22,12 +22,15 @@ pub enum Term {
     Near,
     /// The same along two links.
     Far,
+    /// The log of the votes for the warm node of a pair with a new one: the 50 warm nodes whose tf-idf vectors have the largest
+    /// cosines with the new node's give these to what they link to and, where links have no direction, to themselves.
+    Votes,
 }
 
 impl Term {
     /// All of them.
-    pub const ALL: [Term; 7] =
-        [Term::Attributes, Term::Cross, Term::Structure, Term::Tfidf, Term::Degree, Term::Near, Term::Far];
+    pub const ALL: [Term; 8] =
+        [Term::Attributes, Term::Cross, Term::Structure, Term::Tfidf, Term::Degree, Term::Near, Term::Far, Term::Votes];
 
     /// The name in settings.
     pub fn name(self) -> &'static str {
@@ -39,6 +42,7 @@ impl Term {
             Term::Degree => "degree",
             Term::Near => "near",
             Term::Far => "far",
+            Term::Votes => "votes",
         }
     }
 }

@@ -58,7 +58,7 @@ impl Measures {
 
     /// As a validation after so many steps; nothing where all pairs or none are linked.
     pub fn validated(&self, step: u64) -> Option<Validated> {
-        Some(Validated { step, auc: self.auc?, ap: self.ap?, prevalence: self.prevalence? })
+        Some(Validated { step, auc: self.auc?, ap: self.ap?, prevalence: self.prevalence?, lists: None })
     }
 }
 

@@ -9,6 +9,7 @@ pub mod bootstrap;
 mod calibration;
 mod error;
 mod metrics;
+mod neighbours;
 mod ranking;
 mod report;
 mod validated;
@@ -16,10 +17,11 @@ mod validated;
 pub use calibration::{Calibration, CalibrationBin};
 pub use error::MetricError;
 pub use metrics::{Measures, auc, average_precision, prevalence};
+pub use neighbours::Neighbours;
 pub use ranking::{Ranks, candidates};
 pub(crate) use report::verdict;
 pub use report::{
-    About, BaselineResult, BaselineSummary, BaselineTable, ChosenSettings, Deviation, HITS, Hits, Measured, Metrics,
-    Record, Report, Run, SeedResult, Summary, Test,
+    About, BaselineResult, BaselineSummary, BaselineTable, ChosenSettings, Deviation, HITS, Hits, Lists, Measured,
+    Metrics, Record, Report, RoleResult, Run, SeedResult, Summary, Test,
 };
-pub use validated::Validated;
+pub use validated::{ListQuality, Validated};

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::MetricError;
+use super::{ListQuality, MetricError};
 use crate::graph::NodeId;
 use crate::index::best;
 use crate::score::Scorer;
@@ -81,6 +81,51 @@ impl Ranks {
     /// The share of targets that rank among the first `k`; `None` when there are none.
     pub fn hits(&self, k: usize) -> Option<f64> {
         self.mean(|rank| f64::from(rank <= k as f64))
+    }
+
+    /// The share of a node's true links among its first ten, all of them or ten at the most, over queries; `None` without any.
+    pub fn recall(&self) -> Option<f64> {
+        self.mean_of_queries(|ranks| {
+            // A rank leaves other true links out: the one that is best but n stands n places further down.
+            let shown =
+                ranks.iter().zip(0..).filter(|&(rank, before)| rank + f64::from(before) <= LISTED as f64).count();
+            shown as f64 / ranks.len().min(LISTED) as f64
+        })
+    }
+
+    /// The mean over queries of 1 / rank of the true link that stands highest; `None` without any.
+    pub fn first_hit(&self) -> Option<f64> {
+        self.mean_of_queries(|ranks| ranks.first().map_or(0.0, |rank| 1.0 / rank))
+    }
+
+    /// MRR and recall; `None` when there are no targets.
+    pub fn quality(&self) -> Option<ListQuality> {
+        Some(ListQuality { mrr: self.mrr()?, recall: self.recall()? })
+    }
+
+    /// The ranks of those queries that `wanted` wants.
+    pub fn only(&self, wanted: impl Fn(NodeId) -> bool) -> Ranks {
+        let kept = self.sources.iter().zip(&self.ranks).filter(|(source, _)| wanted(**source));
+        let (sources, ranks) = kept.map(|(&source, ranks)| (source, ranks.clone())).unzip();
+        Ranks { sources, ranks, distinct: 0 }
+    }
+
+    /// How many queries there are.
+    pub fn queries(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// The mean over queries with a target of what their ranks, the best first, are worth.
+    fn mean_of_queries(&self, value: impl Fn(&[f64]) -> f64) -> Option<f64> {
+        let asked = self.ranks.iter().filter(|ranks| !ranks.is_empty());
+        let values: Vec<f64> = asked
+            .map(|ranks| {
+                let mut ranks = ranks.clone();
+                ranks.sort_unstable_by(f64::total_cmp);
+                value(&ranks)
+            })
+            .collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 
     fn mean(&self, value: impl Fn(f64) -> f64) -> Option<f64> {
@@ -204,6 +249,18 @@ mod tests {
         assert_eq!(ranks.hits(10), Some(2.0 / 3.0));
         assert_eq!(ranks.mrr(), Some((1.0 + 0.25 + 1.0 / 10.5) / 3.0));
         assert_eq!(Ranks::default().mrr(), None);
+    }
+
+    #[test]
+    fn recall_and_first_hit_are_means_over_queries() {
+        // The second list shows its links at places 1, 5 and 11: other true links count as shown.
+        let ranks = Ranks { sources: vec![4, 5], ranks: vec![vec![10.0], vec![9.0, 1.0, 4.0]], distinct: 0 };
+        assert_eq!(ranks.recall(), Some((1.0 + 2.0 / 3.0) / 2.0));
+        assert_eq!(ranks.first_hit(), Some((0.1 + 1.0) / 2.0));
+        let many = Ranks { sources: vec![4], ranks: vec![vec![1.0; 20]], distinct: 0 };
+        assert_eq!(many.recall(), Some(1.0));
+        assert_eq!((Ranks::default().recall(), Ranks::default().first_hit()), (None, None));
+        assert_eq!(ranks.only(|source| source == 4).recall(), Some(1.0));
     }
 
     #[test]

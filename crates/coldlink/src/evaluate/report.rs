@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::baselines::{Cosine, Degree, Random, TfIdf};
-use super::{Calibration, Measures, MetricError, Ranks, candidates};
+use super::{Calibration, Measures, MetricError, Neighbours, Ranks, candidates, prevalence};
 use crate::config::{Config, Validation};
-use crate::graph::NodeId;
+use crate::graph::{NodeId, Roles};
 use crate::score::{LinkScorer, ScoreWeights, Scorer};
 use crate::split::{Audit, AuditStatus, Pair, PairClass, Protocol, RankingQuery, TrainView};
 
@@ -84,6 +84,11 @@ pub struct Metrics<N = usize> {
     /// `None` without queries.
     #[serde(flatten)]
     pub hits: Hits,
+    /// The share of a node's true links among its first ten; `None` without queries.
+    #[serde(rename = "recall@10")]
+    pub recall_at_10: Option<f64>,
+    /// The mean of 1 / place of the true link that stands highest; `None` without queries.
+    pub first_hit: Option<f64>,
     /// Distinct nodes among the ten best of all queries; `None` without queries.
     #[serde(rename = "distinct@10")]
     pub distinct_at_10: Option<f64>,
@@ -122,6 +127,9 @@ pub struct SeedResult {
     pub metrics: Metrics,
     /// What was chosen where settings were searched for.
     pub chosen: Option<ChosenSettings>,
+    /// Every relation and direction apart; none where there is one alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<RoleResult>,
     /// Probabilities for the test's share of linked pairs against what is linked, where scores give any.
     pub calibration: Option<Calibration>,
     /// What the trivial scorers score on the same pairs.
@@ -139,14 +147,86 @@ impl SeedResult {
     /// Measures a scorer, and the baselines beside it.
     pub fn measure(run: Run, scorer: &(impl Scorer + ?Sized), test: &Test) -> Result<Self, MetricError> {
         let Measured { metrics, scores, ranks } = test.measure(scorer)?;
-        let baselines = BaselineTable::measure(run.seed, test, &candidates(&test.view))?;
-        Ok(SeedResult { run, metrics, chosen: None, calibration: None, baselines, scores, ranks })
+        let (baselines, neighbours) = BaselineTable::measure(run.seed, test, &candidates(&test.view))?;
+        let roles = test.by_role(&ranks, &neighbours);
+        Ok(SeedResult { run, metrics, chosen: None, roles, calibration: None, baselines, scores, ranks })
+    }
+}
+
+/// Places of true links in lists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Lists {
+    /// The mean reciprocal rank of a true link.
+    pub mrr: Option<f64>,
+    /// The share of a node's true links among its first ten.
+    #[serde(rename = "recall@10")]
+    pub recall_at_10: Option<f64>,
+    /// The mean of 1 / place of the true link that stands highest.
+    pub first_hit: Option<f64>,
+}
+
+impl Lists {
+    fn of(ranks: &Ranks) -> Self {
+        Lists { mrr: ranks.mrr(), recall_at_10: ranks.recall(), first_hit: ranks.first_hit() }
+    }
+
+    fn summary(lists: &[Lists], statistic: Statistic) -> Self {
+        let over = |field: fn(&Lists) -> Option<f64>| statistic(&mut lists.iter().map(field));
+        Lists {
+            mrr: over(|lists| lists.mrr),
+            recall_at_10: over(|lists| lists.recall_at_10),
+            first_hit: over(|lists| lists.first_hit),
+        }
+    }
+}
+
+/// One relation in one direction: what new nodes link to (`out`), or what links to them (`in`).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RoleResult {
+    /// The relation; empty where it has no name.
+    pub relation: String,
+    /// `out`, `in`, or `both` where links have no direction.
+    pub direction: &'static str,
+    /// How many nodes ask.
+    pub queries: usize,
+    /// How many links they have.
+    pub links: usize,
+    /// The lists of the scorer that is measured.
+    #[serde(flatten)]
+    pub lists: Lists,
+    /// The expected calibration error; `None` where scores give no probabilities.
+    pub ece: Option<f64>,
+    /// The lists of [`Neighbours`].
+    pub knn: Lists,
+}
+
+impl RoleResult {
+    /// The mean over seeds, by relation and direction.
+    fn mean(seeds: &[SeedResult]) -> Vec<Self> {
+        let Some(first) = seeds.iter().max_by_key(|seed| seed.roles.len()) else { return Vec::new() };
+        let mean_of = |role: &RoleResult| {
+            let same = |other: &&RoleResult| (&other.relation, other.direction) == (&role.relation, role.direction);
+            let all: Vec<&RoleResult> = seeds.iter().flat_map(|seed| seed.roles.iter().filter(same)).collect();
+            let lists = |pick: fn(&RoleResult) -> Lists| {
+                Lists::summary(&all.iter().map(|role| pick(role)).collect::<Vec<_>>(), mean)
+            };
+            RoleResult {
+                queries: all.iter().map(|role| role.queries).sum(),
+                links: all.iter().map(|role| role.links).sum(),
+                lists: lists(|role| role.lists),
+                ece: mean(&mut all.iter().map(|role| role.ece)),
+                knn: lists(|role| role.knn),
+                ..role.clone()
+            }
+        };
+        first.roles.iter().map(mean_of).collect()
     }
 }
 
 impl SeedResult {
     /// The same with a look at the probabilities that the weights of a score give, at the test's own share of linked pairs.
-    fn with_calibration(mut self, weights: &ScoreWeights, pairs: &[Pair]) -> Result<Self, MetricError> {
+    fn with_calibration(mut self, weights: &ScoreWeights, test: &Test) -> Result<Self, MetricError> {
+        let (pairs, roles) = (test.pairs, test.view.roles());
         let Some(base_rate) = self.metrics.pooled.prevalence else { return Ok(self) };
         let probability = |&score: &f32| weights.probability(f64::from(score), base_rate);
         let probabilities: Vec<f64> = self.scores.iter().map(probability).collect();
@@ -154,6 +234,14 @@ impl SeedResult {
         let calibration = Calibration::of(&probabilities, &linked)?;
         self.metrics.ece = Some(calibration.error);
         self.calibration = Some(calibration);
+        for role in &mut self.roles {
+            let of_role = |pair: &Pair| named(roles, roles.role(pair.source)) == (&role.relation[..], role.direction);
+            let places: Vec<usize> = (0..pairs.len()).filter(|&place| of_role(&pairs[place])).collect();
+            let linked: Vec<bool> = places.iter().map(|&place| pairs[place].linked).collect();
+            let Some(base_rate) = prevalence(&linked).filter(|share| *share > 0.0 && *share < 1.0) else { continue };
+            let probability = |&place: &usize| weights.probability(f64::from(self.scores[place]), base_rate);
+            role.ece = Some(Calibration::of(&places.iter().map(probability).collect::<Vec<_>>(), &linked)?.error);
+        }
         Ok(self)
     }
 
@@ -161,7 +249,7 @@ impl SeedResult {
     pub fn measure_links(run: Run, scorer: &LinkScorer<'_>, test: &Test) -> Result<Self, MetricError> {
         let result = SeedResult::measure(run, scorer, test)?;
         // With popularity turned down a score is no longer a log-odds.
-        if scorer.popularity < 1.0 { Ok(result) } else { result.with_calibration(scorer.weights, test.pairs) }
+        if scorer.popularity < 1.0 { Ok(result) } else { result.with_calibration(scorer.weights, test) }
     }
 }
 
@@ -187,12 +275,35 @@ impl Test<'_> {
             pooled: self.measures(&scores)?,
             mrr: ranks.mrr(),
             hits: Hits::each(|k| ranks.hits(k)),
+            recall_at_10: ranks.recall(),
+            first_hit: ranks.first_hit(),
             distinct_at_10: ranks.distinct().map(|count| count as f64),
             ece: None,
             cold_warm: kind(PairClass::ColdWarm)?,
             cold_cold: kind(PairClass::ColdCold)?,
         };
         Ok(Measured { metrics, scores, ranks })
+    }
+
+    /// Ranks by relation and direction, where there are several.
+    fn by_role(&self, ranks: &Ranks, neighbours: &Ranks) -> Vec<RoleResult> {
+        let roles = self.view.roles();
+        let result = |role: usize| {
+            let of_role = |node: NodeId| roles.role(node) == role;
+            let (ranks, neighbours) = (ranks.only(of_role), neighbours.only(of_role));
+            let (relation, direction) = named(roles, role);
+            RoleResult {
+                relation: relation.to_owned(),
+                direction,
+                queries: ranks.queries(),
+                links: ranks.targets(),
+                lists: Lists::of(&ranks),
+                ece: None,
+                knn: Lists::of(&neighbours),
+            }
+        };
+        let all = if roles.is_plain() { 0 } else { roles.count() };
+        (0..all).map(result).filter(|role| role.queries > 0).collect()
     }
 
     fn check(&self) -> Result<(), MetricError> {
@@ -223,6 +334,18 @@ impl Test<'_> {
     }
 }
 
+/// The relation of a role, and the direction in which a node in it asks.
+fn named(roles: &Roles, role: usize) -> (&str, &'static str) {
+    let (relation, is_target) = roles.relation_of(role);
+    let Some(relation) = roles.relations().get(relation) else { return ("", "both") };
+    let direction = match (relation.directed, is_target) {
+        (false, _) => "both",
+        (true, false) => "out",
+        (true, true) => "in",
+    };
+    (&relation.name, direction)
+}
+
 /// One entry for each trivial scorer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct BaselineTable<T> {
@@ -234,6 +357,8 @@ pub struct BaselineTable<T> {
     pub cosine: T,
     /// See [`TfIdf`].
     pub tfidf: T,
+    /// See [`Neighbours`]; always ranked.
+    pub knn: T,
 }
 
 /// One baseline on one test set.
@@ -245,22 +370,29 @@ pub struct BaselineResult {
     pub mrr: Option<f64>,
     /// Hits@10, when asked for.
     pub hits_at_10: Option<f64>,
+    /// Recall@10, when asked for.
+    pub recall_at_10: Option<f64>,
 }
 
 impl BaselineTable<BaselineResult> {
-    fn measure(seed: u64, test: &Test, candidates: &[NodeId]) -> Result<Self, MetricError> {
-        let queries = if test.rank_baselines { test.queries } else { &[] };
-        let result = |scorer: &dyn Scorer| -> Result<BaselineResult, MetricError> {
+    /// All of them, and the ranks of [`Neighbours`].
+    fn measure(seed: u64, test: &Test, candidates: &[NodeId]) -> Result<(Self, Ranks), MetricError> {
+        let result = |scorer: &dyn Scorer, queries| -> Result<(BaselineResult, Ranks), MetricError> {
             let ranks = Ranks::measure(scorer, queries, candidates)?;
             let measures = test.measures(&test.scores(scorer))?;
-            Ok(BaselineResult { measures, mrr: ranks.mrr(), hits_at_10: ranks.hits(10) })
+            let (mrr, hits_at_10, recall_at_10) = (ranks.mrr(), ranks.hits(10), ranks.recall());
+            Ok((BaselineResult { measures, mrr, hits_at_10, recall_at_10 }, ranks))
         };
-        Ok(BaselineTable {
-            random: result(&Random::new(seed))?,
-            degree: result(&Degree::new(&test.view))?,
-            cosine: result(&Cosine::new(&test.view))?,
-            tfidf: result(&TfIdf::new(&test.view))?,
-        })
+        let queries = if test.rank_baselines { test.queries } else { &[] };
+        let (knn, ranks) = result(&Neighbours::new(&test.view), test.queries)?;
+        let table = BaselineTable {
+            random: result(&Random::new(seed), queries)?.0,
+            degree: result(&Degree::new(&test.view), queries)?.0,
+            cosine: result(&Cosine::new(&test.view), queries)?.0,
+            tfidf: result(&TfIdf::new(&test.view), queries)?.0,
+            knn,
+        };
+        Ok((table, ranks))
     }
 }
 
@@ -283,6 +415,9 @@ pub struct BaselineSummary {
     /// The mean Hits@10, when asked for.
     #[serde(rename = "hits@10", skip_serializing_if = "Option::is_none")]
     pub hits_at_10: Option<f64>,
+    /// The mean recall@10, when asked for.
+    #[serde(rename = "recall@10", skip_serializing_if = "Option::is_none")]
+    pub recall_at_10: Option<f64>,
 }
 
 impl BaselineSummary {
@@ -296,6 +431,7 @@ impl BaselineSummary {
             ap_sd: deviation(&mut column(|result| result.measures.ap)),
             mrr: mean(&mut column(|result| result.mrr)),
             hits_at_10: mean(&mut column(|result| result.hits_at_10)),
+            recall_at_10: mean(&mut column(|result| result.recall_at_10)),
         }
     }
 }
@@ -386,6 +522,9 @@ pub struct Report {
     pub sd: Summary,
     /// The trivial scorers on the same pairs.
     pub baselines: BaselineTable<BaselineSummary>,
+    /// The mean over the seeds of every relation and direction apart, with all queries and links; none where there is one alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<RoleResult>,
 }
 
 impl Report {
@@ -401,9 +540,10 @@ impl Report {
             degree: baseline(|table| table.degree),
             cosine: baseline(|table| table.cosine),
             tfidf: baseline(|table| table.tfidf),
+            knn: baseline(|table| table.knn),
         };
-        let prevalence = mean.pooled.prevalence;
-        Report { about, prevalence, mean, sd: summarise(&metrics, deviation), baselines, seeds }
+        let (prevalence, roles) = (mean.pooled.prevalence, RoleResult::mean(&seeds));
+        Report { about, prevalence, mean, sd: summarise(&metrics, deviation), baselines, roles, seeds }
     }
 }
 
@@ -420,6 +560,8 @@ fn summarise(metrics: &[Metrics], statistic: Statistic) -> Summary {
         pooled: summarise_measures(&metrics.iter().map(|seed| seed.pooled).collect::<Vec<_>>(), statistic),
         mrr: statistic(&mut metrics.iter().map(|seed| seed.mrr)),
         hits: Hits::each(hits),
+        recall_at_10: statistic(&mut metrics.iter().map(|seed| seed.recall_at_10)),
+        first_hit: statistic(&mut metrics.iter().map(|seed| seed.first_hit)),
         distinct_at_10: statistic(&mut metrics.iter().map(|seed| seed.distinct_at_10)),
         ece: statistic(&mut metrics.iter().map(|seed| seed.ece)),
         cold_warm: kind(|seed| seed.cold_warm),

@@ -6,7 +6,7 @@ use super::Model;
 use crate::config::Term;
 use crate::graph::NodeId;
 use crate::kernel::{Chunk, Kernel, Matrix, Real, Simd, add_scaled};
-use crate::score::SMALL_CHANCE;
+use crate::score::{SMALL_CHANCE, SMALL_VOTE};
 use crate::split::PairClass;
 
 impl Model {
@@ -43,7 +43,8 @@ impl Model {
             let weights = memory.weights.of(self.class_with_new(node), self.role_with(node));
             let of = |term: Term| weights.terms[term as usize];
             let popularity = f64::from((memory.graph.degree(node as NodeId) as f32).ln_1p());
-            let unreached = (of(Term::Near) + of(Term::Far)) * f64::from(SMALL_CHANCE.ln());
+            let unreached = (of(Term::Near) + of(Term::Far)) * f64::from(SMALL_CHANCE.ln())
+                + of(Term::Votes) * f64::from(SMALL_VOTE.ln());
             (of(Term::Degree) * popularity + unreached + weights.intercept) as f32
         };
         (0..self.embeddings.nodes()).into_par_iter().map(bias).collect()

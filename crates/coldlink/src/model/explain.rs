@@ -10,7 +10,7 @@ use crate::dataset::End;
 use crate::graph::{Attributes, NodeId};
 use crate::kernel::Matrix;
 use crate::network::Features;
-use crate::score::{Embeddings, PairWeights, SMALL_CHANCE, Terms};
+use crate::score::{Embeddings, PairWeights, SMALL_CHANCE, SMALL_VOTE, Terms};
 
 /// Points at which the encoder's slope is looked at, between no attributes and all of them.
 const POINTS: usize = 64;
@@ -60,7 +60,8 @@ impl Model {
             let score = if let Some((terms, weights)) = terms.as_mut().and_then(Iterator::next) {
                 let weight = |term: Term| weights.terms[term as usize];
                 let gain = |term: Term| weight(term) * f64::from(terms[term as usize] - SMALL_CHANCE.ln());
-                similar_nodes = gain(Term::Near) + gain(Term::Far);
+                let votes = weight(Term::Votes) * f64::from(terms[Term::Votes as usize] - SMALL_VOTE.ln());
+                similar_nodes = gain(Term::Near) + gain(Term::Far) + votes;
                 popularity = weight(Term::Degree) * f64::from(terms[Term::Degree as usize]);
                 for (column, product) in self.shared_words(new, node, other) {
                     *amounts.entry(column).or_default() += weight(Term::Tfidf) * product;
@@ -212,7 +213,7 @@ impl Model {
         let evidence = &scorer.evidence;
         let starts = evidence.starts(own, None);
         let source = if evidence.has_attributes(own) {
-            evidence.source_from(own, evidence.walk_from_starts(starts.clone()))
+            evidence.source_from(own, evidence.walk_from_starts(starts.clone()), None)
         } else {
             evidence.source(own)
         };

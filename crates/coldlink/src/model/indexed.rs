@@ -187,7 +187,10 @@ impl Model {
                 hash.update(bytemuck::cast_slice(&memory.graph.offsets()[..=nodes]));
                 for kind in [PairClass::ColdWarm, PairClass::ColdCold] {
                     let weights = memory.weights.of(kind, 0);
-                    hash.update(bytemuck::bytes_of(&weights.terms));
+                    // A term that is newer than the index counts where it has a weight.
+                    let (first, later) = weights.terms.split_at(Term::Votes as usize);
+                    hash.update(bytemuck::cast_slice(first));
+                    later.iter().filter(|weight| **weight != 0.0).for_each(|weight| hash.update(&weight.to_le_bytes()));
                     hash.update(bytemuck::bytes_of(&weights.intercept));
                 }
             }

@@ -12,7 +12,7 @@ use crate::config::Term;
 use crate::dataset::End;
 use crate::graph::NodeId;
 use crate::index::{Hit, LinkIndex, Marks, best};
-use crate::score::{LinkScorer, SMALL_CHANCE, Source};
+use crate::score::{LinkScorer, SMALL_CHANCE, SMALL_VOTE, Source};
 
 /// Other nodes' words that are looked at, rare ones first.
 const MOST_WORDS: usize = 200_000;
@@ -108,7 +108,7 @@ impl Model {
             let hits = hits.unwrap_or_else(|| {
                 let own = (self.embeddings.nodes() + row) as NodeId;
                 let near = scorer.evidence.walk_from_starts(scorer.evidence.starts(own, Some(nodes[row])));
-                let scores = scorer.scores_of(&scorer.evidence.source_from(own, near), &all);
+                let scores = scorer.scores_of(&scorer.evidence.source_from(own, near, Some(nodes[row])), &all);
                 let scored = all.iter().copied().zip(scores);
                 best(scored.filter(|&(node, _)| self.is_candidate(held, row, wider, node)), wider.count)
             });
@@ -129,7 +129,7 @@ impl Question<'_> {
         let (dense, sparse) = (breadth(effort.dense, count, nodes)?, breadth(effort.sparse, count, nodes)?);
         let vector = self.new.embeddings.attributes.row(self.row);
         let starts = if self.index.similar.is_some() { evidence.starts(own, self.held) } else { Vec::new() };
-        let near = evidence.walk_from_starts(starts.clone());
+        let source = evidence.source_from(own, evidence.walk_from_starts(starts.clone()), self.held);
 
         let mut met = Marks::new(nodes);
         let mut found: Vec<NodeId> = Vec::with_capacity(dense + sparse);
@@ -139,10 +139,9 @@ impl Question<'_> {
         let of_dense: Vec<NodeId> = found.iter().copied().filter(|node| self.allows(*node)).collect();
         enough(&of_dense, &found, count)?;
         let mut candidates = of_dense;
-        candidates.extend(self.best_by_words_and_walks(&starts, &near, met, sparse));
+        candidates.extend(self.best_by_words_and_walks(&starts, &source, met, sparse));
         candidates.sort_unstable();
 
-        let source: Source<'_> = evidence.source_from(own, near);
         let scores = self.scorer.scores_of(&source, &candidates);
         let penalty = |node: NodeId| evidence.popularity(node) * (1.0 - self.plan.popularity);
         let ranked = candidates.iter().zip(&scores).enumerate();
@@ -160,7 +159,7 @@ impl Question<'_> {
     fn best_by_words_and_walks(
         &self,
         starts: &[(NodeId, f32)],
-        near: &[f32],
+        source: &Source<'_>,
         mut met: Marks,
         count: usize,
     ) -> impl Iterator<Item = NodeId> {
@@ -170,19 +169,20 @@ impl Question<'_> {
         let terms = &memory.weights.cold_warm.terms;
         let of = |term: Term| terms[term as usize] as f32;
         let (products, mut touched) = memory.words.rough_products(words.row(self.row), MOST_WORDS);
-        for &(start, _) in starts {
+        for start in starts.iter().map(|start| start.0).chain(source.voters()) {
             touched.extend_from_slice(memory.graph.neighbors(start));
         }
         touched.retain(|&node| met.insert(node) && self.allows(node));
         let biases = &self.model.derived().biases;
         let rank = |node: NodeId| {
-            let (near, place) = (near[node as usize], node as usize);
+            let (near, place) = (source.near()[node as usize], node as usize);
             let walk = if near > 0.0 { of(Term::Near) * (near / SMALL_CHANCE).ln_1p() } else { 0.0 };
+            let votes = of(Term::Votes) * (source.votes(node) / SMALL_VOTE).ln_1p();
             let penalty = match self.plan.popularity {
                 1.0 => 0.0,
                 popularity => (1.0 - popularity) * self.scorer.evidence.popularity(node),
             };
-            (walk + of(Term::Tfidf) * products[place] + biases[place] - penalty, node)
+            (walk + votes + of(Term::Tfidf) * products[place] + biases[place] - penalty, node)
         };
         let mut ranked: Vec<(f32, NodeId)> = touched.into_iter().map(rank).collect();
         if ranked.len() > count && count > 0 {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{EncodedNodes, Model};
+use crate::config::Term;
 use crate::dataset::End;
 use crate::graph::NodeId;
 use crate::index::LinkIndex;
@@ -27,6 +28,7 @@ impl Model {
             Evidence::with_warm(&memory.graph, known, Cow::Borrowed(&self.derived().warm)).in_roles(&self.roles);
         let similar = index.and_then(LinkIndex::similar_nodes);
         let evidence = evidence.with_new(Side { embeddings: &new.embeddings, words }).through(similar);
+        let evidence = evidence.voting(memory.weights.uses(Term::Votes));
         Some(LinkScorer { evidence, weights: &memory.weights, popularity: 1.0 })
     }
 

@@ -1,7 +1,8 @@
 //! The softmax loss: each linked pair's other end among uniform negatives that the whole batch shares.
 //!
 //! With S the similarities of all sources' embeddings (z_s and z_a of each) with all negatives' (z_s and z_a of each), the four
-//! quarters of S are the terms z_s·z_s, z_s·z_a, z_a·z_s and z_a·z_a. S is one dense product, and so are both gradients.
+//! quarters of S are the terms z_s·z_s, z_s·z_a, z_a·z_s and z_a·z_a. S is one dense product, and so are both gradients. A
+//! candidate's offset, the same in all four, is added to its similarities / temperature.
 
 use rayon::prelude::*;
 
@@ -18,8 +19,7 @@ const MASKED: f64 = -1e30;
 /// −log of the softmax share of a pair's true end, for each of the four terms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SoftmaxLoss {
-    /// 1 / temperature.
-    sharpness: f64,
+    temperature: f64,
     /// Weights of z_s·z_s, z_s·z_a, z_a·z_s and z_a·z_a: the cross term counts in both directions.
     theta: [f64; 4],
 }
@@ -35,6 +35,8 @@ pub(super) struct SoftmaxSpace<T: Real> {
     /// The derivative by the true pair's own four similarities.
     own_slopes: Vec<[T; 4]>,
     losses: Vec<[T; 4]>,
+    /// The offset of each negative times the temperature, filled up to whole chunks; none where nothing is added.
+    offsets: Vec<Chunk<T>>,
     source_gradient: Matrix<T>,
     negative_gradient: Matrix<T>,
 }
@@ -48,6 +50,7 @@ impl<T: Real> SoftmaxSpace<T> {
             slopes: Matrix::zeros(0, 0),
             own_slopes: Vec::new(),
             losses: Vec::new(),
+            offsets: Vec::new(),
             source_gradient: empty(),
             negative_gradient: empty(),
         }
@@ -67,7 +70,7 @@ pub(super) struct Sides<'a, T: Real> {
 impl SoftmaxLoss {
     pub(super) fn of(config: &Config) -> Self {
         let [structure, attributes, cross] = config.theta;
-        SoftmaxLoss { sharpness: 1.0 / config.temperature, theta: [structure, cross, cross, attributes] }
+        SoftmaxLoss { temperature: config.temperature, theta: [structure, cross, cross, attributes] }
     }
 
     /// Fills the losses and the slopes.
@@ -93,13 +96,21 @@ impl SoftmaxLoss {
             space.slopes = Matrix::zeros(2 * pairs, 2 * half);
         }
         product(Left::Plain(&space.sources), &space.negatives.transposed(), &mut space.slopes);
+        space.offsets.clear();
+        if !batch.offsets_of.is_empty() {
+            space.offsets.resize(half / LANES, Chunk([T::ZERO; LANES]));
+            let offset = |&place: &u32| T::of(f64::from(batch.offsets_of[place as usize]) * self.temperature);
+            let offsets = T::flat_mut(&mut space.offsets).iter_mut();
+            offsets.zip(&batch.negatives.places).for_each(|(out, place)| *out = offset(place));
+        }
         space.own_slopes.resize(pairs, [T::ZERO; 4]);
         space.losses.resize(pairs, [T::ZERO; 4]);
         let width = space.slopes.row_chunks();
+        let offsets = &space.offsets[..];
         let rows = space.slopes.chunks_mut().par_chunks_mut(2 * width);
         let own = space.own_slopes.par_iter_mut().zip(&mut space.losses);
         rows.zip(own).enumerate().for_each(|(pair, (rows, (own_slopes, losses)))| {
-            T::run(Shares { loss: self, batch, pair, vectors, rows, own_slopes, losses });
+            T::run(Shares { loss: self, batch, pair, vectors, offsets, rows, own_slopes, losses });
         });
     }
 
@@ -138,6 +149,7 @@ struct Shares<'a, T: Real> {
     batch: &'a Batch,
     pair: usize,
     vectors: &'a Matrix<T>,
+    offsets: &'a [Chunk<T>],
     rows: &'a mut [Chunk<T>],
     own_slopes: &'a mut [T; 4],
     losses: &'a mut [T; 4],
@@ -150,14 +162,21 @@ impl<T: Real> Kernel<T> for Shares<'_, T> {
         let [source, target] = self.batch.pairs[self.pair].map(|place| 2 * place as usize);
         let quarter = self.rows.len() / 4;
         let filling = self.batch.negatives.places.len()..quarter * LANES;
-        let sharpness = T::of(self.loss.sharpness);
+        let sharper = 1.0 / self.loss.temperature;
+        let sharpness = T::of(sharper);
+        let offset = self.batch.offsets_of.get(target / 2).map(|offset| f64::from(*offset) * self.loss.temperature);
         for (term, quarter) in self.rows.chunks_exact_mut(quarter.max(1)).enumerate() {
+            for (chunk, offset) in quarter.iter_mut().zip(self.offsets) {
+                let raised = simd.add(simd.load(chunk), simd.load(offset));
+                simd.store(chunk, raised);
+            }
             let values = T::flat_mut(quarter);
             for &masked in self.batch.negatives.masked(self.pair) {
                 values[masked as usize] = T::of(MASKED);
             }
             values[filling.clone()].fill(T::of(MASKED));
             let own = dot(simd, self.vectors.chunk_row(source + term / 2), self.vectors.chunk_row(target + term % 2));
+            let own = offset.map_or(own, |offset| own + T::of(offset));
             let mut largest = simd.splat(own);
             for chunk in &*quarter {
                 largest = simd.max(largest, simd.load(chunk));
@@ -175,7 +194,7 @@ impl<T: Real> Kernel<T> for Shares<'_, T> {
             let own_share = ((own - largest) * sharpness).exp();
             let sum = simd.sum(sum) + own_share;
             self.losses[term] = T::of(sum.wide().ln()) - (own - largest) * sharpness;
-            let weight = T::of(self.loss.theta[term] * self.loss.sharpness / self.batch.pairs.len() as f64);
+            let weight = T::of(self.loss.theta[term] * sharper / self.batch.pairs.len() as f64);
             self.own_slopes[term] = weight * (own_share / sum - T::ONE);
             let factor = simd.splat(weight / sum);
             for chunk in quarter {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::Settings;
-use crate::config::Config;
+use crate::config::{Config, Term};
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::evaluate::{About, ChosenSettings, Deviation, Record, Report, Run, SeedResult, Test, verdict};
@@ -88,7 +88,7 @@ impl<'a> Evaluation<'a> {
         };
         let search_seconds = started.elapsed().as_secs_f64();
         let started = Instant::now();
-        let config = &chosen.config;
+        let config = &split.search().sized(&chosen.config);
         let fit = Fit { split, config, seed, checkpoints: None };
         let fitted = fit.run_after(chosen.trial.as_ref(), &mut Forward(watcher))?;
         let train_seconds = started.elapsed().as_secs_f64();
@@ -102,7 +102,7 @@ impl<'a> Evaluation<'a> {
             Some(weights) => {
                 let words = TfIdfRows::of(&view);
                 let evidence = Evidence::new(view.graph(), Side { embeddings: &embeddings, words: &words });
-                let evidence = evidence.in_roles(view.roles());
+                let evidence = evidence.in_roles(view.roles()).voting(weights.uses(Term::Votes));
                 SeedResult::measure_links(run, &LinkScorer { evidence, weights, popularity: self.popularity }, &test)?
             }
             None => {

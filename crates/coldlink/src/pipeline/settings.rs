@@ -2,7 +2,7 @@
 
 use std::path::{MAIN_SEPARATOR, Path};
 
-use crate::config::{Config, ConfigError, Preset, Validation};
+use crate::config::{Config, ConfigError, Objective, Preset, Validation};
 use crate::split::{Protocol, SplitError};
 use crate::storage::read_short;
 use crate::tune::Auto;
@@ -35,7 +35,7 @@ impl Settings {
 
     /// These and no others: nothing is searched for.
     pub fn given(config: Config) -> Self {
-        Settings { preset: Preset::Default.name().to_owned(), config, auto: None, fixed: Vec::new(), asked: None }
+        Settings { preset: "given".to_owned(), config, auto: None, fixed: Vec::new(), asked: None }
     }
 
     /// The same with the settings of a TOML text put over them.
@@ -52,8 +52,12 @@ impl Settings {
 
     /// The same with one `key=value` put over them.
     pub fn set(mut self, assignment: &str) -> Result<Self, ConfigError> {
+        let epochs = self.config.epochs;
         self.config = self.config.set(assignment)?;
         let key = assignment.split('=').next().unwrap_or_default().trim().to_owned();
+        if key == "steps" && self.fixed.iter().any(|key| key == "epochs") {
+            self.config.epochs = epochs;
+        }
         Ok(self.fixing([key]))
     }
 
@@ -64,13 +68,32 @@ impl Settings {
         self
     }
 
-    /// The same for a protocol: its rule of validation holds, unless someone asked for another.
+    /// The same for a protocol: its rule of validation holds, and those of the paper choose for pairs, unless someone asked for another.
     pub fn under(mut self, protocol: &Protocol) -> Result<Self, SplitError> {
         self.config.validation = match self.asked {
             Some(rule) => rule,
             None => protocol.validation(self.config.validation)?,
         };
+        if self.fixed.iter().all(|key| key != "objective") && protocol.is_about_pairs()? {
+            self.config.objective = Objective::Pairs;
+            self = self.rebased();
+        }
         Ok(self)
+    }
+
+    /// The same where pairs are asked for: on the settings that are best for them, unless a preset was asked for by name.
+    fn rebased(mut self) -> Self {
+        let free = [AUTO, Preset::Default.name()].contains(&self.preset.as_str());
+        if free && self.config.objective == Objective::Pairs {
+            let mut keys = self.fixed.clone();
+            if self.config.validation != Preset::Pairs.config().validation {
+                keys.push("validation".to_owned());
+            }
+            if let Ok(config) = Preset::Pairs.config().taking(&keys, &self.config) {
+                self.config = config;
+            }
+        }
+        self
     }
 
     fn fixing(mut self, keys: impl IntoIterator<Item = String>) -> Self {
@@ -81,7 +104,7 @@ impl Settings {
         if let Some(auto) = &mut self.auto {
             auto.fixed.clone_from(&self.fixed);
         }
-        self
+        self.rebased()
     }
 }
 
@@ -124,6 +147,30 @@ mod tests {
         assert_eq!(rule(nodes()), Validation::Edges);
         assert_eq!(rule(nodes().validated_on(Validation::Nodes)), Validation::Nodes);
         assert_eq!(rule(nodes().set("validation=nodes").unwrap()), Validation::Nodes);
+    }
+
+    #[test]
+    fn the_papers_protocols_choose_for_pairs_unless_someone_asks_for_lists() {
+        let auto = || Settings::of_preset(AUTO, 60.0).unwrap();
+        let under = |settings: Settings, protocol: &Protocol| settings.under(protocol).unwrap().config;
+        assert_eq!(under(auto(), &Protocol::Strict), Config::default());
+        assert_eq!(under(auto(), &Protocol::Deal2020), Preset::Pairs.config());
+        let fixed = under(auto().set("width=32").unwrap(), &Protocol::Transductive);
+        assert_eq!((fixed.width, fixed.temperature, fixed.validation), (32, 0.15, Validation::Edges));
+        let lists = under(auto().set("objective=lists").unwrap(), &Protocol::Deal2020);
+        assert_eq!(lists, Config::default());
+        let pairs = auto().set("temperature=0.5").unwrap().set("objective=pairs").unwrap();
+        assert_eq!((pairs.config.temperature, pairs.config.steps, pairs.config.epochs), (0.5, 2000, 0.0));
+        let paper = Settings::of_preset("paper", 60.0).unwrap();
+        assert_eq!(under(paper, &Protocol::Strict).objective, Objective::Pairs);
+    }
+
+    #[test]
+    fn steps_alone_end_the_count_of_epochs() {
+        let auto = || Settings::of_preset(AUTO, 60.0).unwrap();
+        assert_eq!(auto().set("steps=20").unwrap().config.epochs, 0.0);
+        assert_eq!(auto().set("epochs=3").unwrap().set("steps=20").unwrap().config.epochs, 3.0);
+        assert_eq!(auto().set("steps=20").unwrap().set("epochs=3").unwrap().config.epochs, 3.0);
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl<'a> Training<'a> {
             Some(how) => auto(&Search { split, seed, journal }, &settings.config, how, watcher)?,
             None => Chosen::given(settings.config.clone()),
         };
-        let config = &chosen.config;
+        let config = &split.search().sized(&chosen.config);
         let fit = Fit { split, config, seed, checkpoints };
         let fitted = fit.run_after(chosen.trial.as_ref(), &mut Forward(watcher))?;
         Ok(model(dataset, split, fitted, &chosen.config, &settings.preset))

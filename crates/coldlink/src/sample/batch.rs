@@ -1,6 +1,6 @@
 //! A batch of pairs, by the batch's own numbering of its nodes.
 
-use crate::graph::{Graph, NodeId, NodeTypes};
+use crate::graph::{Graph, NodeId};
 
 /// One end of a pair, from the node at the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub struct Batch {
     pub weights: Vec<f32>,
     /// What the pairs are compared with under the softmax loss.
     pub negatives: Negatives,
+    /// Added to the similarity of each node as a candidate, divided by the temperature; none where nothing is added.
+    pub offsets_of: Vec<f32>,
     offsets: Vec<u32>,
     incidences: Vec<Incidence>,
 }
@@ -54,15 +56,8 @@ impl Batch {
         Batch::numbered(nodes, pairs, linked, weights, places)
     }
 
-    /// A batch of linked pairs of `graph` that share some distinct nodes as negatives. Where there are node types, a pair's
-    /// negatives are those of its target's kind.
-    pub fn with_negatives(
-        pairs: &[[NodeId; 2]],
-        negatives: &[NodeId],
-        graph: &Graph,
-        types: Option<&NodeTypes>,
-        places: &mut [u32],
-    ) -> Self {
+    /// A batch of linked pairs of `graph` that share some distinct nodes as negatives.
+    pub fn with_negatives(pairs: &[[NodeId; 2]], negatives: &[NodeId], graph: &Graph, places: &mut [u32]) -> Self {
         let nodes = number([pairs.as_flattened(), negatives].concat(), places);
         let mut index_of = vec![u32::MAX; nodes.len()];
         let negative_places: Vec<u32> = negatives.iter().map(|&node| places[node as usize]).collect();
@@ -70,8 +65,7 @@ impl Batch {
             index_of[place as usize] = index as u32;
         }
         let (mut masked_offsets, mut masked) = (vec![0], Vec::new());
-        for &[source, target] in pairs {
-            let start = masked.len();
+        for &[source, _] in pairs {
             for &node in graph.neighbors(source).iter().chain([&source]) {
                 // Nodes outside the batch have any place.
                 let place = places[node as usize] as usize;
@@ -79,29 +73,23 @@ impl Batch {
                     masked.push(index_of[place]);
                 }
             }
-            if let Some(types) = types {
-                let other = |&(_, &node): &(usize, &NodeId)| types.of(node) != types.of(target);
-                masked.extend(negatives.iter().enumerate().filter(other).map(|(index, _)| index as u32));
-                masked[start..].sort_unstable();
-                let mut kept = start;
-                for place in start..masked.len() {
-                    if kept == start || masked[kept - 1] != masked[place] {
-                        masked[kept] = masked[place];
-                        kept += 1;
-                    }
-                }
-                masked.truncate(kept);
-            }
             masked_offsets.push(masked.len() as u32);
         }
         let batch = Batch::numbered(nodes, pairs, pairs.len(), Vec::new(), places);
         Batch { negatives: Negatives { places: negative_places, masked_offsets, masked }, ..batch }
     }
 
+    /// The same with something added to the similarity of each node as a candidate.
+    pub fn with_offsets(mut self, offset: impl Fn(NodeId) -> f32) -> Self {
+        self.offsets_of = self.nodes.iter().map(|&node| offset(node)).collect();
+        self
+    }
+
     fn numbered(nodes: Vec<NodeId>, pairs: &[[NodeId; 2]], linked: usize, weights: Vec<f32>, places: &[u32]) -> Self {
         let pairs: Vec<[u32; 2]> = pairs.iter().map(|pair| pair.map(|node| places[node as usize])).collect();
         let (offsets, incidences) = incidences(nodes.len(), &pairs);
-        Batch { nodes, pairs, linked, weights, negatives: Negatives::default(), offsets, incidences }
+        let (negatives, offsets_of) = (Negatives::default(), Vec::new());
+        Batch { nodes, pairs, linked, weights, negatives, offsets_of, offsets, incidences }
     }
 
     /// The pairs of a node, by the order of the batch.
@@ -159,19 +147,10 @@ mod tests {
     #[test]
     fn neighbours_of_a_pairs_source_are_not_its_negatives() {
         let graph = Graph::from_links(10, [(7, 3), (3, 9), (3, 5), (9, 7)]);
-        let batch = Batch::with_negatives(&[[3, 7], [7, 3]], &[9, 1, 5, 3], &graph, None, &mut [0; 10]);
+        let batch = Batch::with_negatives(&[[3, 7], [7, 3]], &[9, 1, 5, 3], &graph, &mut [0; 10]);
         assert_eq!(batch.nodes, [1, 3, 5, 7, 9]);
         assert_eq!((batch.linked, &batch.negatives.places[..]), (2, &[4, 0, 2, 1][..]));
         assert_eq!(batch.negatives.masked(0), [2, 0, 3]); // 5, 9 and 3 itself
         assert_eq!(batch.negatives.masked(1), [3, 0]); // 3 and 9
-    }
-
-    #[test]
-    fn negatives_are_of_the_targets_kind() {
-        let graph = Graph::from_links(6, [(0, 3), (0, 4), (1, 5)]);
-        let types = NodeTypes::new(vec!["item".into(), "user".into()], vec![1, 1, 1, 0, 0, 0]).unwrap();
-        let batch = Batch::with_negatives(&[[0, 3], [3, 0]], &[1, 2, 4, 5], &graph, Some(&types), &mut [0; 6]);
-        assert_eq!(batch.negatives.masked(0), [0, 1, 2], "users, and item 4, which is linked");
-        assert_eq!(batch.negatives.masked(1), [2, 3], "items");
     }
 }

@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
 use super::{Batch, Distances};
-use crate::config::{Config, Loss};
+use crate::config::{Config, Loss, Offset};
 use crate::graph::{Graph, NodeId, NodeTypes};
 use crate::hint::Hint;
 use crate::random::{Purpose, stream};
@@ -57,6 +57,8 @@ pub struct Sampler<'a> {
     linked: usize,
     /// How many nodes the batch's pairs share as negatives; 0 where unlinked pairs are drawn instead.
     negatives: usize,
+    /// Whether candidates count by their popularity beside their similarity.
+    offset: Offset,
     seed: u64,
 }
 
@@ -102,7 +104,7 @@ impl<'a> Sampler<'a> {
         if graph.links() == all {
             return Err(SampleError::NoUnlinkedPair { warm: warm.len() });
         }
-        let pairs = config.batch.pairs(warm.len());
+        let pairs = config.batch.pairs(warm.len(), graph.links());
         let share = ((config.linked_share * pairs as f64).round() as usize).clamp(1, pairs - 1);
         let (linked, negatives) = match config.loss {
             Loss::Pairs => (share, 0),
@@ -112,7 +114,21 @@ impl<'a> Sampler<'a> {
         let distances = weighted.then(|| Distances::new(graph, config.distance_bound));
         let rows = rows_of_entries(graph);
         let (beta, distance_shift) = (config.beta, config.distance_shift);
-        Ok(Sampler { graph, warm, kinds, rows, distances, beta, distance_shift, pairs, linked, negatives, seed })
+        let offset = config.offset;
+        Ok(Sampler {
+            graph,
+            warm,
+            kinds,
+            rows,
+            distances,
+            beta,
+            distance_shift,
+            pairs,
+            linked,
+            negatives,
+            offset,
+            seed,
+        })
     }
 
     /// Pairs in a batch.
@@ -124,13 +140,18 @@ impl<'a> Sampler<'a> {
     pub fn draw(&self, step: u64, places: &mut [u32]) -> Batch {
         let mut pairs = vec![[0; 2]; self.pairs];
         let mut weights = vec![1.0_f32; self.pairs];
+        // All pairs of a batch have targets of one type, so that all negatives can be of it.
+        let among = self.kinds.as_ref().filter(|_| self.negatives > 0).map(|kinds| {
+            let target = self.linked_pair(&mut stream(self.seed, Purpose::Negatives, step, 1))[1];
+            (kinds.types, kinds.types.of(target))
+        });
         let tasks = pairs.par_chunks_mut(PAIRS_PER_TASK).zip(weights.par_chunks_mut(PAIRS_PER_TASK)).enumerate();
         tasks.for_each(|(task, (pairs, weights))| {
             let random = &mut stream(self.seed, Purpose::Pairs, step, task as u64);
             let mut search = self.distances.as_ref().map(Distances::start);
             for (index, (pair, weight)) in pairs.iter_mut().zip(weights).enumerate() {
                 if task * PAIRS_PER_TASK + index < self.linked {
-                    *pair = self.linked_pair(random);
+                    *pair = self.linked_pair_to(among, random);
                 } else {
                     *pair = self.unlinked_pair(random);
                     *weight = search.as_mut().map_or(1.0, |search| self.weight(search.between(pair[0], pair[1])));
@@ -138,18 +159,35 @@ impl<'a> Sampler<'a> {
             }
         });
         if self.negatives > 0 {
-            let types = self.kinds.as_ref().map(|kinds| kinds.types);
-            return Batch::with_negatives(&pairs, &self.draw_negatives(step), self.graph, types, places);
+            let pool = match (&self.kinds, among) {
+                (Some(kinds), Some((_, target))) => &kinds.warm[target],
+                _ => &self.warm,
+            };
+            let batch = Batch::with_negatives(&pairs, &self.draw_negatives(pool, step), self.graph, places);
+            return match self.offset {
+                Offset::None => batch,
+                Offset::Degree => batch.with_offsets(|node| (self.graph.degree(node) as f32).ln_1p()),
+            };
         }
         weights.drain(..self.linked);
         Batch::new(&pairs, self.linked, weights, places)
     }
 
-    /// Distinct warm nodes, uniformly.
-    fn draw_negatives(&self, step: u64) -> Vec<NodeId> {
+    /// Distinct nodes of a pool, uniformly.
+    fn draw_negatives(&self, pool: &[NodeId], step: u64) -> Vec<NodeId> {
         let random = &mut stream(self.seed, Purpose::Negatives, step, 0);
-        let chosen = rand::seq::index::sample(random, self.warm.len(), self.negatives);
-        chosen.into_iter().map(|index| self.warm[index]).collect()
+        let chosen = rand::seq::index::sample(random, pool.len(), self.negatives.min(pool.len()));
+        chosen.into_iter().map(|index| pool[index]).collect()
+    }
+
+    /// A link, in the direction of which the target is of a type, where one is given.
+    fn linked_pair_to(&self, among: Option<(&NodeTypes, usize)>, random: &mut Xoshiro256PlusPlus) -> [NodeId; 2] {
+        loop {
+            let pair = self.linked_pair(random);
+            if among.is_none_or(|(types, wanted)| types.of(pair[1]) == wanted) {
+                return pair;
+            }
+        }
     }
 
     /// Uniform over links and their two directions.
@@ -282,6 +320,30 @@ mod tests {
                 assert!(if warm(node) { fair } else { count == 0 }, "{node}: {count}");
             }
         });
+    }
+
+    #[test]
+    fn all_targets_and_negatives_of_a_batch_are_of_one_type() {
+        let graph =
+            Graph::from_links(60, (0..40).flat_map(|user| [(user, 40 + user % 20), (user, 40 + user * 7 % 20)]));
+        let of = (0..60).map(|node| u8::from(node >= 40)).collect();
+        let types = NodeTypes::new(vec!["user".into(), "item".into()], of).unwrap();
+        let attributes = Attributes::from_rows(1, &vec![vec![]; 60]).unwrap();
+        let attributes = attributes.with_types(Some(std::sync::Arc::new(types))).unwrap();
+        let config = Config::default().set_all(["batch=40", "negatives=16"]).unwrap();
+        let visible = vec![true; 60];
+        let sampler = Sampler::new(TrainView::whole(&graph, &attributes, &visible), &config, 3).unwrap();
+        let mut asked = [0; 2];
+        for step in 0..200 {
+            let batch = sampler.draw(step, &mut [0; 60]);
+            let is_item = |place: u32| batch.nodes[place as usize] >= 40;
+            let wanted = is_item(batch.pairs[0][1]);
+            asked[usize::from(wanted)] += 1;
+            assert!(batch.pairs.iter().all(|pair| is_item(pair[1]) == wanted && is_item(pair[0]) != wanted));
+            assert!(batch.negatives.places.iter().all(|&place| is_item(place) == wanted));
+            assert_eq!(batch.negatives.places.len(), 16);
+        }
+        assert!(asked.iter().all(|count| (70..130).contains(count)), "{asked:?}");
     }
 
     #[test]

@@ -20,6 +20,13 @@ const START_TEMPERATURE: f32 = 0.05;
 /// Added to a walk's chance before its logarithm: of the order of one link among all that start.
 pub(crate) const SMALL_CHANCE: f32 = 1e-5;
 
+/// Warm nodes that vote.
+const VOTERS: usize = 50;
+/// Added to votes before their logarithm.
+pub(crate) const SMALL_VOTE: f32 = 1e-2;
+/// Other nodes' words that are looked at for voters through a search, rare ones first.
+const MOST_WORDS: usize = 200_000;
+
 /// Rows that are fetched before they are needed.
 const AHEAD: usize = 2;
 /// Targets for which it is not worth to write a row out with its zeros.
@@ -51,7 +58,17 @@ pub struct Evidence<'a> {
     /// The walk of a node that is like no other: from anywhere.
     walk_from_anywhere: OnceLock<Vec<f32>>,
     /// Walks from nodes of the graph that have no link, for warm nodes that look at them.
-    cold_walks: OnceLock<Vec<OnceLock<Vec<f32>>>>,
+    cold_walks: OnceLock<Vec<OnceLock<Found>>>,
+    /// Whether nodes with similar words vote.
+    votes: bool,
+}
+
+/// What a node finds: the chance that a walk along one link from its starts ends at each node, and the votes for each node; none of
+/// a warm one, and none where nobody votes.
+#[derive(Clone)]
+struct Found {
+    near: Vec<f32>,
+    votes: Vec<f32>,
 }
 
 /// The nodes of a graph that have a link.
@@ -80,8 +97,28 @@ pub(crate) struct Source<'a> {
     warm: bool,
     side: Side<'a>,
     row: usize,
+    found: Found,
+    /// Those that vote, with their cosines.
+    voters: Vec<(NodeId, f32)>,
+    /// The inner product of its words with those of every node, where it is known.
+    products: Option<Vec<f32>>,
+}
+
+impl Source<'_> {
     /// The chance that a walk along one link from its starts ends at each node.
-    near: Vec<f32>,
+    pub(crate) fn near(&self) -> &[f32] {
+        &self.found.near
+    }
+
+    /// The votes for a node.
+    pub(crate) fn votes(&self, node: NodeId) -> f32 {
+        self.found.votes.get(node as usize).copied().unwrap_or(0.0)
+    }
+
+    /// Those that vote.
+    pub(crate) fn voters(&self) -> impl Iterator<Item = NodeId> {
+        self.voters.iter().map(|voter| voter.0)
+    }
 }
 
 impl<'a> Evidence<'a> {
@@ -94,7 +131,13 @@ impl<'a> Evidence<'a> {
     pub(crate) fn with_warm(graph: &'a Graph, known: Side<'a>, warm: Cow<'a, WarmNodes>) -> Self {
         let (walk_from_anywhere, cold_walks) = (OnceLock::new(), OnceLock::new());
         let (roles, opposites) = (&PLAIN, PLAIN.opposites());
-        Evidence { graph, roles, opposites, known, new: None, warm, similar: None, walk_from_anywhere, cold_walks }
+        let (new, similar, votes) = (None, None, false);
+        Evidence { graph, roles, opposites, known, new, warm, similar, walk_from_anywhere, cold_walks, votes }
+    }
+
+    /// The same where nodes with similar words vote, if their votes count.
+    pub(crate) fn voting(self, votes: bool) -> Self {
+        Evidence { votes, ..self }
     }
 
     /// The same for a graph of role nodes.
@@ -203,18 +246,60 @@ impl<'a> Evidence<'a> {
     pub(crate) fn terms_of(&self, source: &Source<'_>, candidates: &[NodeId], out: &mut [Terms]) {
         // A few candidates are not worth a number for every node.
         let few = candidates.len() < self.graph.nodes() / 16;
-        let products = (!few).then(|| self.known.words.products(source.side.words.row(source.row)));
-        self.fill(source, candidates, products.as_deref(), out);
+        let known = source.products.as_deref();
+        let made = (!few && known.is_none()).then(|| self.known.words.products(source.side.words.row(source.row)));
+        self.fill(source, candidates, known.or(made.as_deref()), out);
     }
 
     pub(crate) fn source(&self, node: NodeId) -> Source<'a> {
-        self.source_from(node, self.walk_from(node))
+        self.source_from(node, self.walk_from(node), None)
     }
 
-    /// A source whose walk is given: see [`Evidence::walk_from_starts`].
-    pub(crate) fn source_from(&self, node: NodeId, near: Vec<f32>) -> Source<'a> {
+    /// A source whose walk is given: see [`Evidence::walk_from_starts`]. A node that is held as if it were new does not vote.
+    pub(crate) fn source_from(&self, node: NodeId, near: Vec<f32>, held: Option<NodeId>) -> Source<'a> {
+        let ((side, row), warm) = (self.side(node), self.is_warm(node));
+        let (voters, products) = if self.votes && !warm { self.voters(node, held) } else { (Vec::new(), None) };
+        let found = Found { near, votes: self.votes_of(&voters) };
+        Source { node, warm, side, row, found, voters, products }
+    }
+
+    /// The warm nodes in a new node's role whose words are most like its own, with their cosines; and all cosines, where these are
+    /// known.
+    fn voters(&self, node: NodeId, held: Option<NodeId>) -> (Vec<(NodeId, f32)>, Option<Vec<f32>>) {
         let (side, row) = self.side(node);
-        Source { node, warm: self.is_warm(node), side, row, near }
+        let words = side.words.row(row);
+        let rough = self.similar.is_some();
+        let products = match rough {
+            true => self.known.words.rough_products(words, MOST_WORDS).0,
+            false => self.known.words.products(words),
+        };
+        let role = self.role(node);
+        let votes = |other: &NodeId| {
+            products[*other as usize] > 0.0 && Some(*other) != held && *other != node && self.role(*other) == role
+        };
+        let warm = self.warm.nodes.iter().copied().filter(votes);
+        let mut voters: Vec<(NodeId, f32)> = warm.map(|other| (other, products[other as usize])).collect();
+        if voters.len() > VOTERS {
+            voters.select_nth_unstable_by(VOTERS - 1, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            voters.truncate(VOTERS);
+        }
+        voters.sort_unstable_by_key(|voter| voter.0);
+        (voters, (!rough).then_some(products))
+    }
+
+    /// What they vote for, in the order of nodes.
+    fn votes_of(&self, voters: &[(NodeId, f32)]) -> Vec<f32> {
+        if voters.is_empty() {
+            return Vec::new();
+        }
+        let mut votes = vec![0.0; self.graph.nodes()];
+        for &(voter, cosine) in voters {
+            self.graph.neighbors(voter).iter().for_each(|&node| votes[node as usize] += cosine);
+            if self.roles.is_plain() {
+                votes[voter as usize] += cosine;
+            }
+        }
+        votes
     }
 
     /// The chance that a walk along one link from a node's starts ends at each node.
@@ -234,16 +319,16 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The same of a node without links, kept for the next time unless all of these would take too much room.
-    fn walk_from_cold(&self, node: NodeId) -> Cow<'_, [f32]> {
+    /// What a node without links finds, kept for the next time unless all of these would take too much room.
+    fn found_from_cold(&self, node: NodeId) -> Cow<'_, Found> {
         let kept = self.cold_walks.get_or_init(|| {
             let cold = self.graph.nodes() - self.warm.nodes.len();
             let kept = if cold * self.graph.nodes() > MOST_KEPT { 0 } else { self.graph.nodes() };
             (0..kept).map(|_| OnceLock::new()).collect()
         });
         match kept.get(node as usize) {
-            Some(kept) => Cow::Borrowed(kept.get_or_init(|| self.walk_from(node))),
-            None => Cow::Owned(self.walk_from(node)),
+            Some(kept) => Cow::Borrowed(kept.get_or_init(|| self.source(node).found)),
+            None => Cow::Owned(self.source(node).found),
         }
     }
 
@@ -326,17 +411,25 @@ impl<'a> Evidence<'a> {
             };
             terms[Term::Tfidf as usize] = cosine;
             terms[Term::Degree as usize] = self.popularity(source.node) + self.popularity(target);
-            let (near, far) = match (source.warm, self.is_warm(target)) {
+            let (near, far, votes) = match (source.warm, self.is_warm(target)) {
                 (true, true) => {
                     // Scaled to be the same in both directions.
                     let scale = (self.degree(source.node) as f32 / self.degree(target) as f32).sqrt();
-                    let (near, far) = self.chances(&source.near, target);
-                    (near * scale, far * scale)
+                    let (near, far) = self.chances(source.near(), target);
+                    (near * scale, far * scale, 0.0)
                 }
-                (false, true) => self.chances(&source.near, target),
-                (true, false) => self.chances(&self.walk_from_cold(target), source.node),
-                (false, false) => (0.0, 0.0),
+                (false, true) => {
+                    let (near, far) = self.chances(source.near(), target);
+                    (near, far, source.votes(target))
+                }
+                (true, false) => {
+                    let found = self.found_from_cold(target);
+                    let (near, far) = self.chances(&found.near, source.node);
+                    (near, far, found.votes.get(source.node as usize).copied().unwrap_or(0.0))
+                }
+                (false, false) => (0.0, 0.0, 0.0),
             };
+            terms[Term::Votes as usize] = (votes + SMALL_VOTE).ln();
             terms[Term::Near as usize] = (near + SMALL_CHANCE).ln();
             terms[Term::Far as usize] = (far + SMALL_CHANCE).ln();
         }

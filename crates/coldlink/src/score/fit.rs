@@ -1,16 +1,38 @@
-//! Fits the weights of a score's terms to pairs whose links are known.
+//! Fits the weights of a score's terms to pairs whose links are known, and to lists in which true links shall stand high.
 
+use rand::seq::index;
+use rayon::prelude::*;
+
+use super::listwise::{List, Listwise};
 use super::{Evidence, Logistic, PairWeights, RoleWeights, ScoreWeights, Terms};
 use crate::config::Term;
 use crate::graph::NodeId;
-use crate::split::{Pair, PairClass};
+use crate::random::{Purpose, stream};
+use crate::split::{Pair, PairClass, RankingQuery};
 
 /// The strength of the penalty: as ten pairs that say nothing.
 const PENALTY: f64 = 10.0;
 /// Linked and unlinked pairs each that a fit needs.
 const FEWEST: usize = 15;
 
+/// Candidates of a list that stand for themselves: those that score best by weights that were fitted to pairs.
+const FIRST: usize = 128;
+/// Others that are drawn, each of which stands for many.
+const DRAWN: usize = 128;
+
 const CLASSES: [PairClass; 3] = [PairClass::WarmWarm, PairClass::ColdWarm, PairClass::ColdCold];
+
+/// What weights are fitted to.
+pub struct Examples<'a> {
+    /// Pairs: weights, and what makes a score a log-odds.
+    pub pairs: &'a [Pair],
+    /// Questions whose true answers shall stand high in lists; none where pairs alone matter.
+    pub lists: &'a [RankingQuery],
+    /// Whom a question is about that does not say so.
+    pub candidates: &'a [NodeId],
+    /// The seed of what is drawn.
+    pub seed: u64,
+}
 
 /// The pairs of one class.
 #[derive(Default)]
@@ -29,7 +51,11 @@ impl ScoreWeights {
     /// The weights of `terms` under which `pairs` are likeliest. The class with the most pairs is fitted first; the others are
     /// drawn to its weights, so that a class with few pairs, or none, differs from it only as far as its pairs say so. Where
     /// nodes have several roles, the pairs of each are fitted once more and drawn to the weights of all.
-    pub fn fit(evidence: &Evidence<'_>, terms: &[Term], pairs: &[Pair]) -> Self {
+    ///
+    /// Where there are lists, the weights of a class and role are then turned to what puts true links first, and scaled so that
+    /// the score is a log-odds again.
+    pub fn fit(evidence: &Evidence<'_>, terms: &[Term], examples: &Examples<'_>) -> Self {
+        let pairs = examples.pairs;
         let ends: Vec<(NodeId, NodeId)> = pairs.iter().map(|pair| (pair.source, pair.target)).collect();
         let roles = evidence.roles();
         let mut all = CLASSES.map(|_| Sample::default());
@@ -68,8 +94,131 @@ impl ScoreWeights {
         let roles = if roles > 1 { of_roles.iter().map(of_role).collect() } else { Vec::new() };
         let [warm_warm, cold_warm, cold_cold] = shared;
         let prevalence = linked as f64 / pairs.len().max(1) as f64;
-        ScoreWeights { warm_warm, cold_warm, cold_cold, prevalence, roles }
+        let mut weights = ScoreWeights { warm_warm, cold_warm, cold_cold, prevalence, roles };
+        for class in [PairClass::WarmWarm, PairClass::ColdWarm] {
+            weights.turn(evidence, terms, class, examples, (&all, &of_roles));
+        }
+        weights
     }
+
+    /// Turns the weights of a class to what puts true links first.
+    fn turn(
+        &mut self,
+        evidence: &Evidence<'_>,
+        terms: &[Term],
+        class: PairClass,
+        examples: &Examples<'_>,
+        (all, of_roles): (&[Sample; 3], &[[Sample; 3]]),
+    ) {
+        let used: Vec<usize> = terms.iter().filter(|term| term.applies_to(class)).map(|term| *term as usize).collect();
+        let asked = examples.lists.par_iter().enumerate();
+        let lists = asked.map(|(place, query)| self.list(evidence, &used, class, examples, (place as u64, query)));
+        let lists: Vec<(usize, List)> = lists.collect::<Vec<_>>().into_iter().flatten().collect();
+        let sample = &all[class as usize];
+        let scales: Vec<f64> = used.iter().map(|&term| mean_and_deviation(sample, term).1).collect();
+        let turned = |weights: &PairWeights, prior: Option<&[f64]>, lists: &[List], sample: &Sample| {
+            let targets: usize = lists.iter().map(|list| list.targets.len()).sum();
+            if targets < FEWEST {
+                return None;
+            }
+            let own: Vec<f64> = used.iter().map(|&term| weights.terms[term]).collect();
+            let direction = Listwise { penalty: PENALTY }.fit(lists, &scales, prior.unwrap_or(&own));
+            Some((scaled(&used, &direction, sample, weights), direction))
+        };
+        let (roles, lists): (Vec<usize>, Vec<List>) = lists.into_iter().unzip();
+        let shared = match class {
+            PairClass::WarmWarm => &mut self.warm_warm,
+            _ => &mut self.cold_warm,
+        };
+        let Some((new, direction)) = turned(shared, None, &lists, sample) else { return };
+        *shared = new;
+        let mut by_role: Vec<Vec<List>> = self.roles.iter().map(|_| Vec::new()).collect();
+        for (role, list) in roles.into_iter().zip(lists) {
+            if let Some(of_role) = by_role.get_mut(role) {
+                of_role.push(list);
+            }
+        }
+        for ((weights, lists), samples) in self.roles.iter_mut().zip(&by_role).zip(of_roles) {
+            let weights = match class {
+                PairClass::WarmWarm => &mut weights.warm_warm,
+                _ => &mut weights.cold_warm,
+            };
+            let new = turned(weights, Some(&direction), lists, &samples[class as usize]);
+            *weights = new.map_or_else(|| scaled(&used, &direction, &samples[class as usize], weights), |new| new.0);
+        }
+    }
+
+    /// A question as a list of the candidates of one class, with the role that looks: the best by these weights, and some of all others.
+    fn list(
+        &self,
+        evidence: &Evidence<'_>,
+        used: &[usize],
+        class: PairClass,
+        examples: &Examples<'_>,
+        (place, query): (u64, &RankingQuery),
+    ) -> Option<(usize, List)> {
+        let of_class = |&node: &NodeId| evidence.class(query.source, node) == class;
+        let targets: Vec<NodeId> = query.targets.iter().copied().filter(of_class).collect();
+        let role = evidence.looking_role(query.source, *targets.first()?);
+        let competes = |node: &NodeId| {
+            of_class(node)
+                && *node != query.source
+                && query.targets.binary_search(node).is_err()
+                && query.exclude.binary_search(node).is_err()
+        };
+        let among = query.among.as_deref().unwrap_or(examples.candidates);
+        let others: Vec<NodeId> = among.iter().copied().filter(competes).collect();
+        let source = evidence.source(query.source);
+        let terms_of = |nodes: &[NodeId]| {
+            let mut terms = vec![Terms::default(); nodes.len()];
+            evidence.terms_of(&source, nodes, &mut terms);
+            terms
+        };
+        let all = terms_of(&others);
+        let weights = self.of(class, role);
+        let mut order: Vec<usize> = (0..others.len()).collect();
+        if order.len() > FIRST {
+            let scores: Vec<f64> = all.iter().map(|terms| weights.score(terms)).collect();
+            let better = |a: &usize, b: &usize| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b));
+            order.select_nth_unstable_by(FIRST - 1, better);
+        }
+        let rest = order.split_off(order.len().min(FIRST));
+        let mut counts = vec![1.0; order.len()];
+        let random = &mut stream(examples.seed, Purpose::Lists, place, 0);
+        let drawn = index::sample(random, rest.len(), rest.len().min(DRAWN));
+        counts.resize(order.len() + drawn.len(), rest.len() as f64 / drawn.len().max(1) as f64);
+        order.extend(drawn.into_iter().map(|place| rest[place]));
+        let row = |terms: &Terms| used.iter().map(|&term| f64::from(terms[term])).collect::<Vec<f64>>();
+        let list = List {
+            targets: terms_of(&targets).iter().map(row).collect(),
+            others: order.iter().map(|&place| row(&all[place])).collect(),
+            counts,
+        };
+        (!list.others.is_empty()).then_some((role, list))
+    }
+}
+
+/// Weights in a direction that puts true links first, at the scale and with the intercept that make them a log-odds. They stay as
+/// they are where pairs speak against the direction.
+fn scaled(used: &[usize], direction: &[f64], sample: &Sample, weights: &PairWeights) -> PairWeights {
+    let score = |terms: &Terms| used.iter().zip(direction).map(|(&term, weight)| weight * f64::from(terms[term])).sum();
+    let scores: Vec<f64> = sample.terms.iter().map(score).collect();
+    let mean = scores.iter().sum::<f64>() / scores.len().max(1) as f64;
+    let square = scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / scores.len().max(1) as f64;
+    let rows: Vec<Vec<f64>> = scores.iter().map(|score| vec![score - mean]).collect();
+    let deviation = if square > 1e-18 { square.sqrt() } else { 1.0 };
+    let fit = Logistic { penalty: PENALTY / 10.0 };
+    let [scale, intercept] = fit.fit(&rows, &sample.linked, &[deviation], &[1.0, 0.0])[..] else {
+        return weights.clone();
+    };
+    if scale <= 0.0 || sample.linked.is_empty() {
+        return weights.clone();
+    }
+    let mut out = PairWeights { terms: Default::default(), intercept: intercept - scale * mean, pairs: weights.pairs };
+    for (&term, weight) in used.iter().zip(direction) {
+        out.terms[term] = scale * weight;
+    }
+    out
 }
 
 impl Sample {
@@ -104,7 +253,7 @@ fn fit_class(terms: &[Term], class: PairClass, sample: &Sample, scale: &Sample, 
 fn carried_over(from: &PairWeights, terms: &[Term], class: PairClass, sample: &Sample) -> PairWeights {
     let mut weights = PairWeights { pairs: 0, ..from.clone() };
     // From the most special to the least: a stand-in may need one itself.
-    for term in [Term::Structure, Term::Cross, Term::Degree, Term::Near, Term::Far] {
+    for term in [Term::Structure, Term::Cross, Term::Degree, Term::Near, Term::Far, Term::Votes] {
         let weight = weights.terms[term as usize];
         if term.applies_to(class) || weight == 0.0 {
             continue;

@@ -1,5 +1,7 @@
 //! Logistic regression with a quadratic penalty, by Newton's method.
 
+use super::newton::{Convex, distance, distance_derivatives, minimum};
+
 /// What weights are drawn to, and how strongly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Logistic {
@@ -7,67 +9,46 @@ pub struct Logistic {
     pub penalty: f64,
 }
 
-/// Steps at the most; a handful is enough.
-const STEPS: usize = 100;
-
 impl Logistic {
     /// The weights w and the intercept c (last) that make Σ log(1 + e^(−±(x·w + c))) + ½ penalty ‖σ (w − prior)‖² smallest, where
     /// σ are `scales`. Each row has as many numbers as there are scales. The intercept's own scale is 1 / 10 of the others', so that
     /// a few rows move it.
     pub fn fit(&self, rows: &[Vec<f64>], linked: &[bool], scales: &[f64], prior: &[f64]) -> Vec<f64> {
-        let columns = scales.len();
         let penalties: Vec<f64> =
             scales.iter().map(|scale| self.penalty * scale * scale).chain([self.penalty / 100.0]).collect();
-        let mut weights = prior.to_vec();
-        let mut loss = self.loss(rows, linked, &weights, prior, &penalties);
-        for _ in 0..STEPS {
-            let mut gradient: Vec<f64> = (0..=columns).map(|i| penalties[i] * (weights[i] - prior[i])).collect();
-            let mut curvature = vec![vec![0.0; columns + 1]; columns + 1];
-            for (i, row) in curvature.iter_mut().enumerate() {
-                row[i] = penalties[i];
-            }
-            for (row, &linked) in rows.iter().zip(linked) {
-                let share = logistic(margin(row, &weights));
-                let (slope, bend) = (share - f64::from(linked), share * (1.0 - share));
-                let x = |i: usize| row.get(i).copied().unwrap_or(1.0);
-                for (i, curvature) in curvature.iter_mut().enumerate() {
-                    gradient[i] += slope * x(i);
-                    curvature[..=i].iter_mut().enumerate().for_each(|(j, sum)| *sum += bend * x(i) * x(j));
-                }
-            }
-            let Some(step) = solve(curvature, gradient) else { break };
-            // Halved until the loss falls: far from the minimum a whole step may pass it.
-            let mut share = 1.0;
-            let better = loop {
-                let moved: Vec<f64> = weights.iter().zip(&step).map(|(weight, step)| weight - share * step).collect();
-                let new_loss = self.loss(rows, linked, &moved, prior, &penalties);
-                if new_loss < loss {
-                    break Some((moved, new_loss));
-                }
-                share /= 2.0;
-                if share < 1e-6 {
-                    break None;
-                }
-            };
-            let Some((moved, new_loss)) = better else { break };
-            let gain = loss - new_loss;
-            (weights, loss) = (moved, new_loss);
-            if gain < 1e-12 * (1.0 + loss) {
-                break;
-            }
-        }
-        weights
+        minimum(&Odds { rows, linked, prior, penalties: &penalties }, prior)
     }
+}
 
-    fn loss(&self, rows: &[Vec<f64>], linked: &[bool], weights: &[f64], prior: &[f64], penalties: &[f64]) -> f64 {
+/// The loss of weights and an intercept.
+struct Odds<'a> {
+    rows: &'a [Vec<f64>],
+    linked: &'a [bool],
+    prior: &'a [f64],
+    penalties: &'a [f64],
+}
+
+impl Convex for Odds<'_> {
+    fn value(&self, weights: &[f64]) -> f64 {
         let of_row = |(row, &linked): (&Vec<f64>, &bool)| {
             let margin = margin(row, weights);
-            let wrong = if linked { -margin } else { margin };
-            wrong.max(0.0) + (-wrong.abs()).exp().ln_1p()
+            softplus(if linked { -margin } else { margin })
         };
-        let distance = |((weight, prior), penalty): ((&f64, &f64), &f64)| penalty * (weight - prior).powi(2) / 2.0;
-        rows.iter().zip(linked).map(of_row).sum::<f64>()
-            + weights.iter().zip(prior).zip(penalties).map(distance).sum::<f64>()
+        self.rows.iter().zip(self.linked).map(of_row).sum::<f64>() + distance(weights, self.prior, self.penalties)
+    }
+
+    fn derivatives(&self, weights: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let (mut gradient, mut curvature) = distance_derivatives(weights, self.prior, self.penalties);
+        for (row, &linked) in self.rows.iter().zip(self.linked) {
+            let share = logistic(margin(row, weights));
+            let (slope, bend) = (share - f64::from(linked), share * (1.0 - share));
+            let x = |i: usize| row.get(i).copied().unwrap_or(1.0);
+            for (i, curvature) in curvature.iter_mut().enumerate() {
+                gradient[i] += slope * x(i);
+                curvature[..=i].iter_mut().enumerate().for_each(|(j, sum)| *sum += bend * x(i) * x(j));
+            }
+        }
+        (gradient, curvature)
     }
 }
 
@@ -80,31 +61,9 @@ pub(super) fn logistic(x: f64) -> f64 {
     if x > 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }
 }
 
-/// x of A x = b for a symmetric positive A of which the lower half is given, by Cholesky; `None` where A is not.
-fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Option<Vec<f64>> {
-    let n = b.len();
-    for i in 0..n {
-        for j in 0..=i {
-            let sum: f64 = a[i][j] - (0..j).map(|k| a[i][k] * a[j][k]).sum::<f64>();
-            if i == j {
-                if sum <= 0.0 || !sum.is_finite() {
-                    return None;
-                }
-                a[i][i] = sum.sqrt();
-            } else {
-                a[i][j] = sum / a[j][j];
-            }
-        }
-    }
-    for i in 0..n {
-        let sum: f64 = (0..i).map(|k| a[i][k] * b[k]).sum();
-        b[i] = (b[i] - sum) / a[i][i];
-    }
-    for i in (0..n).rev() {
-        let sum: f64 = (i + 1..n).map(|k| a[k][i] * b[k]).sum();
-        b[i] = (b[i] - sum) / a[i][i];
-    }
-    Some(b)
+/// ln(1 + eˣ).
+pub(super) fn softplus(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
 }
 
 #[cfg(test)]
@@ -124,7 +83,8 @@ mod tests {
         let (scales, prior, fit) = ([0.6, 1.7], [0.1, 0.0, -0.2], Logistic { penalty: 2.0 });
         let found = fit.fit(&rows, &linked, &scales, &prior);
         let penalties = [2.0 * 0.36, 2.0 * 1.7 * 1.7, 0.02];
-        let at = |weights: &[f64]| fit.loss(&rows, &linked, weights, &prior, &penalties);
+        let loss = Odds { rows: &rows, linked: &linked, prior: &prior, penalties: &penalties };
+        let at = |weights: &[f64]| loss.value(weights);
         for place in 0..3 {
             for shift in [-1e-3, 1e-3] {
                 let mut moved = found.clone();

@@ -13,6 +13,7 @@ impl Term {
             Term::Attributes | Term::Tfidf => true,
             Term::Cross | Term::Degree | Term::Near | Term::Far => kind != PairClass::ColdCold,
             Term::Structure => kind == PairClass::WarmWarm,
+            Term::Votes => kind == PairClass::ColdWarm,
         }
     }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::config::Term;
 use crate::graph::{Attributes, Graph, NodeId};
 use crate::kernel::Matrix;
-use crate::split::{Pair, PairClass, TrainView};
+use crate::split::{Pair, PairClass, RankingQuery, TrainView};
 
 /// Eight nodes, of which 6 and 7 have no link, and two more that are in no graph.
 struct World {
@@ -51,7 +51,8 @@ fn world() -> World {
 impl World {
     fn evidence(&self) -> Evidence<'_> {
         let new = Side { embeddings: &self.new_embeddings, words: &self.new_words };
-        Evidence::new(&self.graph, Side { embeddings: &self.embeddings, words: &self.words }).with_new(new)
+        let evidence = Evidence::new(&self.graph, Side { embeddings: &self.embeddings, words: &self.words });
+        evidence.with_new(new).voting(true)
     }
 
     fn rows(&self, node: NodeId) -> (&[f32], &[f32]) {
@@ -76,6 +77,15 @@ impl World {
             if self.graph.has_link(a, b) { 1.0 / self.graph.degree(a) as f64 } else { 0.0 }
         };
         (0..8).map(|a| (0..8).map(|b| chance(a, b)).collect()).collect()
+    }
+
+    /// The votes of the six warm nodes, by their words, for what they link to and for themselves.
+    fn votes(&self, from: NodeId, to: NodeId) -> f64 {
+        let vote = |voter: NodeId| {
+            let counts = voter == to || self.graph.has_link(voter, to);
+            if counts { self.word_cosine(from, voter) } else { 0.0 }
+        };
+        (0..6).map(vote).sum()
     }
 
     /// Where a walk starts: among similar warm nodes for a new one, among its neighbours for a warm one.
@@ -131,6 +141,7 @@ fn every_term_is_its_definition_for_every_kind_of_pair() {
             degree(a).ln_1p() + degree(b).ln_1p(),
             (chance(&near) + 1e-5).ln(),
             (chance(&far) + 1e-5).ln(),
+            (if seen_a != seen_b { world.votes(from, to) } else { 0.0 } + 1e-2).ln(),
         ];
         for (term, expected) in Term::ALL.iter().zip(expected) {
             let found = f64::from(terms[*term as usize]);
@@ -163,12 +174,12 @@ fn words_are_cosines_weighted_by_idf() {
 #[test]
 fn candidates_score_as_pairs_do_and_either_order_is_the_same() {
     let world = world();
-    let kind = |terms: [f64; 7]| PairWeights { terms, intercept: 0.4, pairs: 9 };
+    let kind = |terms: [f64; 8]| PairWeights { terms, intercept: 0.4, pairs: 9 };
     let weights = ScoreWeights {
         roles: Vec::new(),
-        warm_warm: kind([1.0, 0.3, 0.7, 2.0, -0.1, 0.2, 0.4]),
-        cold_warm: kind([0.5, 0.9, 0.0, 1.0, 0.3, 0.6, 0.1]),
-        cold_cold: kind([2.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0]),
+        warm_warm: kind([1.0, 0.3, 0.7, 2.0, -0.1, 0.2, 0.4, 0.0]),
+        cold_warm: kind([0.5, 0.9, 0.0, 1.0, 0.3, 0.6, 0.1, 0.5]),
+        cold_cold: kind([2.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0, 0.0]),
         prevalence: 0.5,
     };
     let scorer = LinkScorer { evidence: world.evidence(), weights: &weights, popularity: 1.0 };
@@ -199,11 +210,11 @@ fn weights_find_the_truth_and_kinds_without_pairs_follow_the_others() {
         pairs.push(Pair { source, target, linked: (round * 373 % 1009) as f64 / 1009.0 < chance });
     }
     assert!(ScoreWeights::can_be_fitted_to(&pairs) && !ScoreWeights::can_be_fitted_to(&pairs[..20]));
-    let weights = ScoreWeights::fit(&evidence, &[Term::Attributes], &pairs);
+    let weights = ScoreWeights::fit(&evidence, &[Term::Attributes], &only(&pairs));
     assert!((weights.cold_warm.terms[0] - 4.0).abs() < 1.0, "{weights:?}");
     assert_eq!((weights.cold_warm.pairs, weights.cold_cold.pairs), (4000, 0));
     assert!((weights.cold_cold.terms[0] - weights.cold_warm.terms[0]).abs() < 1e-9);
-    let all = ScoreWeights::fit(&evidence, &Term::ALL, &pairs);
+    let all = ScoreWeights::fit(&evidence, &Term::ALL, &only(&pairs));
     for term in Term::ALL {
         for kind in [PairClass::WarmWarm, PairClass::ColdWarm, PairClass::ColdCold] {
             let weight = all.of(kind, 0).terms[term as usize];
@@ -214,9 +225,59 @@ fn weights_find_the_truth_and_kinds_without_pairs_follow_the_others() {
     assert!((all.cold_cold.terms[0] - moved).abs() < 1e-9, "the cross term's weight goes to what stands for it");
 }
 
+fn only(pairs: &[Pair]) -> Examples<'_> {
+    Examples { pairs, lists: &[], candidates: &[], seed: 0 }
+}
+
+#[test]
+fn lists_turn_the_weights_to_what_puts_true_links_first_and_keep_a_log_odds() {
+    let world = world();
+    let evidence = world.evidence();
+    let warm: Vec<NodeId> = (0..6).collect();
+    // Pairs are mostly linked as their attributes say, but the link that stands first is always the one that most nodes have.
+    let (mut pairs, mut lists) = (Vec::new(), Vec::new());
+    for (round, source) in (6..10_u32).cycle().take(400).enumerate() {
+        let target = (round as u32 * 5 + source) % 6;
+        let linked = target == 0 || dot(world.rows(source).0, world.rows(target).0) > 0.0;
+        pairs.push(Pair { source, target, linked: linked != (round % 7 == 0) });
+        lists.push(RankingQuery { source, targets: vec![0], ..RankingQuery::default() });
+    }
+    let terms = [Term::Attributes, Term::Degree];
+    let fit = |lists: &[RankingQuery]| {
+        let examples = Examples { pairs: &pairs, lists, candidates: &warm, seed: 3 };
+        ScoreWeights::fit(&evidence, &terms, &examples)
+    };
+    let (by_pairs, by_lists) = (fit(&[]), fit(&lists));
+    let share = |weights: &ScoreWeights| {
+        let terms = weights.cold_warm.terms;
+        terms[Term::Degree as usize] / terms[Term::Attributes as usize].abs()
+    };
+    assert!(share(&by_lists) > share(&by_pairs) + 1.0, "{by_pairs:?} {by_lists:?}");
+    let scorer = LinkScorer { evidence: world.evidence(), weights: &by_lists, popularity: 1.0 };
+    let best = |source| {
+        let mut scores = [0.0; 6];
+        scorer.scores_against(source, &warm, &mut scores);
+        (0..6).max_by(|a: &usize, b: &usize| scores[*a].total_cmp(&scores[*b]))
+    };
+    assert_eq!([best(6), best(7), best(8), best(9)], [Some(0); 4]);
+    let ends: Vec<_> = pairs.iter().map(|pair| (pair.source, pair.target)).collect();
+    let probability = |score: &f32| by_lists.probability(f64::from(*score), by_lists.prevalence);
+    let mean = scorer.scores(&ends).iter().map(probability).sum::<f64>() / pairs.len() as f64;
+    assert!((mean - by_lists.prevalence).abs() < 0.02, "{mean} {}", by_lists.prevalence);
+    assert_eq!(by_lists.cold_cold, by_pairs.cold_cold, "there are no lists of new nodes");
+}
+
+#[test]
+fn weights_from_before_a_term_are_read() {
+    let old = "terms = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]\nintercept = 0.5\npairs = 9";
+    let weights: PairWeights = toml::from_str(old).unwrap();
+    assert_eq!(weights.terms, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 0.0]);
+    assert!(toml::from_str::<PairWeights>(&old.replace("[1.0", "[1.0, 1.0, 1.0")).is_err());
+}
+
 #[test]
 fn probabilities_follow_the_base_rate() {
-    let nothing = PairWeights { terms: [0.0; 7], intercept: 0.0, pairs: 0 };
+    let nothing = PairWeights { terms: [0.0; 8], intercept: 0.0, pairs: 0 };
     let weights = ScoreWeights {
         warm_warm: nothing.clone(),
         cold_warm: nothing.clone(),

@@ -1,6 +1,7 @@
 //! Weights of a score's terms, one set for each kind of pair.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Terms;
 use super::logistic::logistic;
@@ -10,7 +11,8 @@ use crate::split::PairClass;
 /// Weights for one kind of pair.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairWeights {
-    /// One for each of [`Term::ALL`], 0 for those that do not apply.
+    /// One for each of [`Term::ALL`], 0 for those that do not apply and for those that a file does not know yet.
+    #[serde(deserialize_with = "filled")]
     pub terms: [f64; Term::ALL.len()],
     /// Added to their sum.
     pub intercept: f64,
@@ -54,11 +56,19 @@ impl PairWeights {
 }
 
 impl ScoreWeights {
+    fn classes(&self) -> impl Iterator<Item = &PairWeights> {
+        let of_roles = self.roles.iter().flat_map(|role| [&role.warm_warm, &role.cold_warm, &role.cold_cold]);
+        [&self.warm_warm, &self.cold_warm, &self.cold_cold].into_iter().chain(of_roles)
+    }
+
+    /// Whether a term counts for any pair.
+    pub(crate) fn uses(&self, term: Term) -> bool {
+        self.classes().any(|class| class.terms[term as usize] != 0.0)
+    }
+
     /// Whether all of them are numbers, and the prevalence a share.
     pub(crate) fn are_sound(&self) -> bool {
-        let of_roles = self.roles.iter().flat_map(|role| [&role.warm_warm, &role.cold_warm, &role.cold_cold]);
-        let classes = [&self.warm_warm, &self.cold_warm, &self.cold_cold].into_iter().chain(of_roles);
-        let mut numbers = classes.flat_map(|class| class.terms.iter().chain([&class.intercept]));
+        let mut numbers = self.classes().flat_map(|class| class.terms.iter().chain([&class.intercept]));
         numbers.all(|number| number.is_finite()) && self.prevalence > 0.0 && self.prevalence < 1.0
     }
 
@@ -79,6 +89,14 @@ impl ScoreWeights {
     pub fn probability(&self, score: f64, base_rate: f64) -> f64 {
         logistic(score + log_odds(base_rate) - log_odds(self.prevalence))
     }
+}
+
+fn filled<'de, D: Deserializer<'de>>(from: D) -> Result<[f64; Term::ALL.len()], D::Error> {
+    let known = Vec::<f64>::deserialize(from)?;
+    let mut terms = [0.0; Term::ALL.len()];
+    let room = terms.get_mut(..known.len()).ok_or_else(|| D::Error::custom("there are more weights than terms"))?;
+    room.copy_from_slice(&known);
+    Ok(terms)
 }
 
 fn log_odds(share: f64) -> f64 {

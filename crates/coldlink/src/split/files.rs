@@ -133,6 +133,11 @@ pub(super) fn recorded_rule(folder: &Path) -> Result<Validation, SplitError> {
     read_manifest(folder).map(|manifest| manifest.validation)
 }
 
+/// The name of the protocol that a split which [`Split::write`] wrote comes from.
+pub(super) fn recorded_protocol(folder: &Path) -> Result<String, SplitError> {
+    read_manifest(folder).map(|manifest| manifest.protocol)
+}
+
 fn manifest(contents: &Contents, checksums: BTreeMap<String, String>) -> Manifest {
     Manifest {
         format: FORMAT.to_owned(),

@@ -77,6 +77,20 @@ impl Protocol {
     }
 }
 
+impl Protocol {
+    /// Whether it is one of the paper's, which judges pairs and not lists; so are splits in arrays, as others publish them.
+    pub fn is_about_pairs(&self) -> Result<bool, SplitError> {
+        Ok(match self {
+            Protocol::Deal2020 | Protocol::Transductive => true,
+            Protocol::Strict | Protocol::Temporal { .. } => false,
+            Protocol::Files(path) if path.is_dir() => [Protocol::Deal2020, Protocol::Transductive]
+                .map(|named| named.to_string())
+                .contains(&files::recorded_protocol(path)?),
+            Protocol::Files(_) => true,
+        })
+    }
+}
+
 impl FromStr for Protocol {
     type Err = SplitError;
 
@@ -338,6 +352,19 @@ impl Split {
     /// of different halves is in neither. Where no node is new, pairs are halved instead.
     pub fn validation_halves(&self) -> [Vec<Pair>; 2] {
         validation::halves(&self.contents)
+    }
+
+    /// Ranking questions about some of the validation pairs: new nodes ask for their links to warm ones or, where no node is new,
+    /// either end of a link for the other. Candidates are those that training may know.
+    pub fn validation_queries(&self, pairs: &[Pair]) -> Vec<RankingQuery> {
+        let Contents { search, validation, rule, .. } = &self.contents;
+        let (view, new) = (self.search(), *rule == Validation::Nodes);
+        let links = validation.iter().filter(|pair| pair.linked).map(|pair| (pair.source, pair.target));
+        let links = Graph::from_links(search.graph.nodes(), links);
+        let asks = |node: NodeId| !new || !search.visible[node as usize];
+        let answers = |node: NodeId| !new || view.is_warm(node);
+        let types = view.attributes().types().map(|types| &**types);
+        Ranking { asks, answers, known: &[&search.graph, &links], types }.queries(pairs)
     }
 
     /// What the final model is fitted on again, where it is.

@@ -254,6 +254,32 @@ fn halves_of_the_validation_pairs_share_no_new_node() {
 }
 
 #[test]
+fn validation_questions_are_about_validation_links_alone_and_know_no_test_node() {
+    let data = dataset(World::random(600, 2.5, 1).graph());
+    for (protocol, rule) in ALL {
+        let split = Split::make(&data, &protocol, Some(rule), 7).unwrap();
+        let search = split.search();
+        let linked: HashSet<(NodeId, NodeId)> = (split.validation().iter().filter(|pair| pair.linked))
+            .flat_map(|pair| [(pair.source, pair.target), (pair.target, pair.source)])
+            .collect();
+        let queries = split.validation_queries(split.validation());
+        assert!(!queries.is_empty(), "{protocol}");
+        for query in &queries {
+            assert!(!query.targets.is_empty());
+            assert!(query.targets.iter().all(|&target| linked.contains(&(query.source, target))), "{protocol}");
+            assert!(query.targets.iter().all(|target| !query.exclude.contains(target)));
+            let known =
+                |&node: &NodeId| linked.contains(&(query.source, node)) || search.graph().has_link(query.source, node);
+            assert!(query.exclude.iter().all(|node| known(node) || *node == query.source), "{protocol}");
+            if rule == Validation::Nodes {
+                assert!(!search.is_visible(query.source) && query.targets.iter().all(|&node| search.is_warm(node)));
+                assert!(split.test().hidden().binary_search(&query.source).is_err());
+            }
+        }
+    }
+}
+
+#[test]
 fn another_seed_is_another_split() {
     let data = dataset(World::random(300, 3.0, 2).graph());
     for (protocol, rule) in ALL {

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use super::{Pair, PairClass};
 use crate::columns::Preparation;
+use crate::config::Config;
 use crate::graph::{Attributes, Graph, NodeId, PLAIN, Roles};
 
 /// Everything that may be used for training at one stage, and nothing else.
@@ -71,6 +72,12 @@ impl<'a> TrainView<'a> {
     /// All warm nodes, in order.
     pub fn warm(&self) -> Vec<NodeId> {
         (0..self.graph.nodes() as NodeId).filter(|&node| self.is_warm(node)).collect()
+    }
+
+    /// Settings with a number of steps and of pairs in a batch that suit the training graph.
+    pub fn sized(&self, config: &Config) -> Config {
+        let warm = (0..self.graph.nodes() as NodeId).filter(|&node| self.is_warm(node)).count();
+        config.sized(warm, self.graph.links())
     }
 
     /// Which ends of a pair are warm.

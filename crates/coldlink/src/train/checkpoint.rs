@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::fit::{Found, Interrupted};
 use super::{Event, Fit, Learner, Observer, Phase, Selection, TrainError, Trainer};
+use crate::config::Config;
 use crate::evaluate::Validated;
 use crate::kernel::{Chunk, Cpu, LANES, Matrix};
 use crate::network::{Deal, FrozenEncoders};
@@ -143,7 +144,8 @@ impl Checkpoints {
         let archive = Container::open(&path, FORMAT, VERSION)?;
         let about: About = toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
         let other = |what| Err(TrainError::OtherRun { path: path.clone(), what });
-        if about.config != fit.config.to_toml() {
+        // A setting that is newer than the file has the value that stands for what was done before.
+        if toml::from_str::<Config>(&about.config).ok().as_ref() != Some(fit.config) {
             return other("configuration");
         }
         if about.seed != fit.seed.to_string() {

@@ -2,14 +2,18 @@
 
 use super::checkpoint::{Checkpoints, Saved};
 use super::selection::STEPS_PER_LOOK;
-use super::{Control, Event, Learner, Moment, Observer, Phase, Rule, Selection, TrainError, Trainer};
+use rand::seq::index;
+
+use super::judge::by_candidates;
+use super::{Control, Event, Judge, Learner, Moment, Observer, Phase, Rule, Selection, TrainError, Trainer};
 use crate::columns::Preparation;
-use crate::config::Config;
-use crate::evaluate::{Measures, Validated};
+use crate::config::{Config, Objective, Term};
+use crate::evaluate::{Measures, Ranks, Validated, candidates};
 use crate::graph::NodeId;
 use crate::network::{Deal, Features, FrozenEncoders};
-use crate::score::{Embeddings, Evidence, LinkScorer, ScoreWeights, Scorer, Side, TfIdfRows};
-use crate::split::{Pair, Split, TrainView};
+use crate::random::{Purpose, stream};
+use crate::score::{Embeddings, Evidence, Examples, LinkScorer, ScoreWeights, Scorer, Side, TfIdfRows};
+use crate::split::{Pair, RankingQuery, Split, TrainView};
 
 /// A training run.
 #[derive(Clone, Copy)]
@@ -64,9 +68,9 @@ impl<'a> Known<'a> {
         Known { view, embeddings: embed_all(encoders, features, &view), words: TfIdfRows::of(&view) }
     }
 
-    fn evidence(&self) -> Evidence<'_> {
+    fn evidence(&self, terms: &[Term]) -> Evidence<'_> {
         let side = Side { embeddings: &self.embeddings, words: &self.words };
-        Evidence::new(self.view.graph(), side).in_roles(self.view.roles())
+        Evidence::new(self.view.graph(), side).in_roles(self.view.roles()).voting(terms.contains(&Term::Votes))
     }
 }
 
@@ -82,7 +86,7 @@ pub struct Trial {
 impl Trial {
     /// Of settings that cannot be trained with.
     pub(crate) fn failed(step: u64) -> Self {
-        Trial { best: Validated { step, auc: 0.0, ap: 0.0, prevalence: 0.0 }, weights: None }
+        Trial { best: Validated { step, auc: 0.0, ap: 0.0, prevalence: 0.0, lists: None }, weights: None }
     }
 
     pub(crate) fn has_failed(&self) -> bool {
@@ -116,10 +120,24 @@ enum Start {
 /// Validation pairs by what they are for.
 struct Halves {
     /// To choose the number of steps on.
-    choosing: Vec<Pair>,
+    judge: Judge,
+    /// To choose settings on.
+    choosing: Half,
     /// To fit the score's weights on; none where they are not fitted.
-    weighing: Vec<Pair>,
+    weighing: Half,
+    /// Whom questions are about that do not say so.
+    candidates: Vec<NodeId>,
 }
+
+/// Some validation pairs and, where lists matter, the questions about them.
+#[derive(Default)]
+struct Half {
+    pairs: Vec<Pair>,
+    queries: Vec<RankingQuery>,
+}
+
+/// Questions of each node type that settings are chosen and weights fitted on.
+const QUESTIONS: usize = 500;
 
 impl<'a> Fit<'a> {
     /// Trains, from the start or from a checkpoint.
@@ -167,7 +185,7 @@ impl<'a> Fit<'a> {
     /// The best encoders are needed after the search where there is no refit, or where weights are fitted to them.
     fn selection(&self, halves: &Halves) -> Selection<FrozenEncoders> {
         let Config { steps, validate_every, patience, .. } = *self.config;
-        let keeps_best = self.split.refit().is_none() || !halves.weighing.is_empty();
+        let keeps_best = self.split.refit().is_none() || !halves.weighing.pairs.is_empty();
         let selection = Selection::new(Rule { steps, validate_every, patience }, keeps_best);
         selection.looking_every(self.checkpoints.map_or(STEPS_PER_LOOK, Checkpoints::every))
     }
@@ -185,10 +203,10 @@ impl<'a> Fit<'a> {
         let selection = self.search(view, &features, selection, interrupted, halves, observer)?;
         let steps = selection.best().map_or(self.config.steps, |best| best.step);
         let (history, best) = selection.into_parts();
-        let weighed = best.as_ref().filter(|_| !halves.weighing.is_empty());
+        let weighed = best.as_ref().filter(|_| !halves.weighing.pairs.is_empty());
         let weights = weighed.map(|encoders| {
             let known = Known::of(encoders, &features, view);
-            ScoreWeights::fit(&known.evidence(), &self.config.terms, &halves.weighing)
+            ScoreWeights::fit(&known.evidence(&self.config.terms), &self.config.terms, &self.examples(halves))
         });
         Ok((Found { history, steps, weights }, best))
     }
@@ -200,32 +218,56 @@ impl<'a> Fit<'a> {
         let features = self.features(&view);
         let selection = self.search(view, &features, self.selection(&halves), None, &halves, observer)?;
         let best = selection.best().ok_or(TrainError::Diverged { step: self.config.steps })?;
-        let (Some(encoders), false) = (selection.snapshot(), halves.weighing.is_empty()) else {
+        let (Some(encoders), false) = (selection.snapshot(), halves.weighing.pairs.is_empty()) else {
             return Ok(Trial { best, weights: None });
         };
         let known = Known::of(encoders, &features, view);
-        let evidence = known.evidence();
-        let weights = ScoreWeights::fit(&evidence, &self.config.terms, &halves.weighing);
+        let evidence = known.evidence(&self.config.terms);
+        let weights = ScoreWeights::fit(&evidence, &self.config.terms, &self.examples(&halves));
         let scorer = LinkScorer { evidence, weights: &weights, popularity: 1.0 };
-        let ends: Vec<_> = halves.choosing.iter().map(|pair| (pair.source, pair.target)).collect();
-        let linked: Vec<bool> = halves.choosing.iter().map(|pair| pair.linked).collect();
+        let Half { pairs, queries } = &halves.choosing;
+        let ends: Vec<_> = pairs.iter().map(|pair| (pair.source, pair.target)).collect();
+        let linked: Vec<bool> = pairs.iter().map(|pair| pair.linked).collect();
         let scored = Measures::of(&scorer.scores(&ends), &linked)?.validated(best.step);
-        Ok(Trial { best: scored.unwrap_or(best), weights: Some(weights) })
+        let lists = Ranks::measure(&scorer, queries, &halves.candidates)?.quality();
+        let best = Validated { lists, ..scored.unwrap_or(best) };
+        Ok(Trial { best, weights: Some(weights) })
+    }
+
+    fn examples<'h>(&self, halves: &'h Halves) -> Examples<'h> {
+        let Half { pairs, queries } = &halves.weighing;
+        Examples { pairs, lists: queries, candidates: &halves.candidates, seed: self.seed }
     }
 
     fn features(&self, view: &TrainView<'_>) -> Features {
         Features::new(view.attributes(), self.config.scaling)
     }
 
-    /// Pairs to choose on, and others to fit weights on where the score has any and there are enough.
+    /// What to choose on, and what to fit weights on where the score has any and there are enough pairs.
     fn halves(&self) -> Halves {
-        if !self.config.terms.is_empty() {
-            let [choosing, weighing] = self.split.validation_halves();
-            if [&choosing, &weighing].into_iter().all(|half| ScoreWeights::can_be_fitted_to(half)) {
-                return Halves { choosing, weighing };
-            }
+        let [choosing, weighing] = self.split.validation_halves();
+        let fitted = !self.config.terms.is_empty()
+            && [&choosing, &weighing].into_iter().all(|half| ScoreWeights::can_be_fitted_to(half));
+        let halves = if fitted { [choosing, weighing] } else { [self.split.validation().to_vec(), Vec::new()] };
+        let lists = self.config.objective == Objective::Lists;
+        let candidates = if lists { candidates(&self.split.search()) } else { Vec::new() };
+        let [choosing, weighing] = halves.map(|pairs| {
+            let queries = if lists { self.split.validation_queries(&pairs) } else { Vec::new() };
+            Half { queries: self.some(queries), pairs }
+        });
+        let judge = Judge::of_pairs(choosing.pairs.clone()).with_lists(&choosing.queries, &candidates, self.seed);
+        Halves { judge, choosing, weighing, candidates }
+    }
+
+    /// Up to [`QUESTIONS`] of each node type.
+    fn some(&self, queries: Vec<RankingQuery>) -> Vec<RankingQuery> {
+        let mut kept = Vec::new();
+        for (place, group) in by_candidates(&queries).into_iter().enumerate() {
+            let random = &mut stream(self.seed, Purpose::Lists, u64::MAX - 1, place as u64);
+            let drawn = index::sample(random, group.len(), group.len().min(QUESTIONS));
+            kept.extend(drawn.into_iter().map(|place| group[place].clone()));
         }
-        Halves { choosing: self.split.validation().to_vec(), weighing: Vec::new() }
+        kept
     }
 
     /// Trains on the search view until validation has not improved for a while.
@@ -240,7 +282,7 @@ impl<'a> Fit<'a> {
     ) -> Result<Selection<FrozenEncoders>, TrainError> {
         let mut trainer = self.trainer(view, features, interrupted)?;
         let mut reporter = Reporter::start(self, Phase::Search, self.config.steps, trainer.step(), observer);
-        selection.run(&mut trainer, &halves.choosing, &mut |trainer: &Trainer<'_>, selection, moment| {
+        selection.run(&mut trainer, &halves.judge, &mut |trainer: &Trainer<'_>, selection, moment| {
             let save = |checkpoints: &Checkpoints| checkpoints.write_search(self, trainer, selection);
             reporter.tell(trainer.step(), moment.into(), &save)
         })?;

@@ -1,9 +1,8 @@
-//! The rule of selection, one for everything that is trained: the earliest of the best validations by AUC + AP, and a stop
+//! The rule of selection, one for everything that is trained: the earliest of the best validations, and a stop
 //! after some without a new best.
 
-use super::Learner;
-use crate::evaluate::{Measures, Validated};
-use crate::split::Pair;
+use super::{Judge, Learner};
+use crate::evaluate::Validated;
 
 /// Steps between two looks at what is trained.
 pub(super) const STEPS_PER_LOOK: u64 = 25;
@@ -96,7 +95,7 @@ impl<S> Selection<S> {
     pub fn run<L, E>(
         &mut self,
         learner: &mut L,
-        pairs: &[Pair],
+        judge: &Judge,
         on: &mut dyn FnMut(&L, &Self, Moment) -> Result<(), E>,
     ) -> Result<(), E>
     where
@@ -110,7 +109,7 @@ impl<S> Selection<S> {
             let is_done = step >= steps;
             if (step.is_multiple_of(every) || is_done) && step > validated_at {
                 validated_at = step;
-                if self.validate(learner, pairs, on)? {
+                if self.validate(learner, judge, on)? {
                     break;
                 }
             } else if is_done {
@@ -132,7 +131,7 @@ impl<S> Selection<S> {
     fn validate<L, E>(
         &mut self,
         learner: &L,
-        pairs: &[Pair],
+        judge: &Judge,
         on: &mut dyn FnMut(&L, &Self, Moment) -> Result<(), E>,
     ) -> Result<bool, E>
     where
@@ -140,11 +139,9 @@ impl<S> Selection<S> {
         E: From<Diverged>,
     {
         let step = learner.step();
-        let linked: Vec<bool> = pairs.iter().map(|pair| pair.linked).collect();
-        let Ok(measures) = Measures::of(&learner.scores(pairs), &linked) else {
+        let Ok(validated) = judge.judge(&learner.scores(judge.pairs()), step) else {
             return if self.history.is_empty() { Err(Diverged { step }.into()) } else { Ok(true) };
         };
-        let validated = measures.validated(step);
         let better = match (validated, self.best()) {
             (Some(validated), Some(best)) => validated.quality() > best.quality(),
             // Nothing to choose by: the last counts.
@@ -169,6 +166,7 @@ fn best(history: &[Validated]) -> Option<Validated> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::split::Pair;
 
     /// Scores a linked pair by a number per validation, and an unlinked one by 0.5.
     struct Scripted {
@@ -206,7 +204,7 @@ mod tests {
         let pairs = [Pair { source: 0, target: 1, linked: true }, Pair { source: 0, target: 2, linked: false }];
         let mut selection = Selection::new(Rule { steps: 60, validate_every: 10, patience }, true);
         let mut learner = Scripted { step: 0, scores: scores.to_vec(), diverges_at };
-        selection.run::<_, Diverged>(&mut learner, &pairs, &mut |_, _, _| Ok(()))?;
+        selection.run::<_, Diverged>(&mut learner, &Judge::of_pairs(pairs.to_vec()), &mut |_, _, _| Ok(()))?;
         let steps = selection.history().iter().map(|validated| validated.step).collect();
         Ok((steps, selection.snapshot().copied()))
     }

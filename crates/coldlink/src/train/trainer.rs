@@ -1,7 +1,7 @@
 //! The loop: each step's batch is drawn while the step before it is computed.
 
 use super::Learner;
-use crate::config::{AdamRows, Config};
+use crate::config::{AdamRows, Config, Offset};
 use crate::graph::NodeId;
 use crate::network::{Columns, Deal, Dropout, Features, FrozenEncoders, Inputs, Workspace, adam_step};
 use crate::sample::{Batch, SampleError, Sampler};
@@ -103,7 +103,7 @@ impl Learner for Trainer<'_> {
         self.model.losses_of(&self.next.batch, &self.space).total
     }
 
-    /// By Eq. 10, embedding the nodes of the pairs and no others.
+    /// By Eq. 10, with what training added for popularity, embedding the nodes of the pairs and no others.
     fn scores(&self, pairs: &[Pair]) -> Vec<f32> {
         let mut nodes: Vec<NodeId> = pairs.iter().flat_map(|pair| [pair.source, pair.target]).collect();
         nodes.sort_unstable();
@@ -112,6 +112,12 @@ impl Learner for Trainer<'_> {
         let places: Vec<_> = pairs.iter().map(|pair| (place(pair.source), place(pair.target))).collect();
         let mut scores = vec![0.0; pairs.len()];
         self.embed(&nodes).score(self.config.lambda.map(|weight| weight as f32), &places, &mut scores);
+        if self.config.offset == Offset::Degree {
+            let popularity = |node: NodeId| (self.view.graph().degree(node) as f32).ln_1p();
+            for (score, pair) in scores.iter_mut().zip(pairs) {
+                *score += self.config.temperature as f32 * (popularity(pair.source) + popularity(pair.target));
+            }
+        }
         scores
     }
 

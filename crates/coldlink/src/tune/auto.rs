@@ -1,11 +1,20 @@
 //! The short search that stands behind `--preset auto`.
 
 use super::{Candidate, Chosen, Search, Stage, TuneError, Watcher, estimated_seconds};
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, Objective};
 use crate::network::Features;
 
-/// What is tried, in the order of how often it has won: what differs from the base.
-const CANDIDATES: [&[&str]; 7] = [
+/// What is tried for lists, in the order of how often it has won: what differs from the base.
+const FOR_LISTS: &[&[&str]] = &[
+    &["temperature=0.07", "attribute_dropout=0.1"],
+    &["temperature=0.05", "attribute_dropout=0.1"],
+    &["temperature=0.1", "attribute_dropout=0.2"],
+    &["temperature=0.07", "attribute_dropout=0.0"],
+    &["temperature=0.15", "attribute_dropout=0.4"],
+];
+
+/// The same for pairs.
+const FOR_PAIRS: &[&[&str]] = &[
     &["temperature=0.1", "attribute_dropout=0.0", "learning_rate=0.02"],
     &["temperature=0.2", "attribute_dropout=0.3"],
     &["temperature=0.2", "attribute_dropout=0.5"],
@@ -29,7 +38,11 @@ const SHORT: f64 = 0.25;
 /// What `auto` tries around a base, whose settings named in `fixed` stay as they are.
 fn auto_candidates(base: &Config, fixed: &[String]) -> Result<Vec<Candidate>, ConfigError> {
     let mut candidates: Vec<Candidate> = Vec::new();
-    for changes in CANDIDATES {
+    let tried = match base.objective {
+        Objective::Lists => FOR_LISTS,
+        Objective::Pairs => FOR_PAIRS,
+    };
+    for changes in tried {
         let is_free =
             |change: &&&str| change.split('=').next().is_some_and(|key| fixed.iter().all(|fixed| fixed != key));
         let free: Vec<&str> = changes.iter().filter(is_free).copied().collect();
@@ -83,8 +96,8 @@ pub fn auto(search: &Search<'_>, base: &Config, auto: &Auto, watcher: &mut dyn W
     let view = search.split.search();
     let features = Features::new(view.attributes(), base.scaling);
     let cost = |candidate: &Candidate| {
-        let config = &candidate.config;
-        estimated_seconds(config, &view, &features, config.steps)
+        let config = view.sized(&candidate.config);
+        estimated_seconds(&config, &view, &features, config.steps)
     };
     let costs: Vec<f64> = candidates.iter().map(cost).collect();
     search.run(&candidates, &auto_plan(&costs, auto.budget), watcher)
@@ -93,11 +106,13 @@ pub fn auto(search: &Search<'_>, base: &Config, auto: &Auto, watcher: &mut dyn W
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Preset;
 
     #[test]
     fn candidates_are_sound_and_leave_fixed_settings_alone() {
         let all = auto_candidates(&Config::default(), &[]).unwrap();
-        assert_eq!(all.len(), CANDIDATES.len());
+        assert_eq!(all.len(), FOR_LISTS.len());
+        assert_eq!(auto_candidates(&Preset::Pairs.config(), &[]).unwrap().len(), FOR_PAIRS.len());
         let fixed = ["temperature".to_owned(), "attribute_dropout".to_owned()];
         let base = Config::default().set("temperature=0.4").unwrap();
         let some = auto_candidates(&base, &fixed).unwrap();

@@ -15,7 +15,7 @@ const STEP_OVERHEAD: f64 = 2e-4;
 /// budget is as well.
 pub(super) fn estimated_seconds(config: &Config, view: &TrainView<'_>, features: &Features, steps: u64) -> f64 {
     let warm = view.warm().len() as f64;
-    let (pairs, width) = (config.batch.pairs(warm as usize) as f64, config.width as f64);
+    let (pairs, width) = (config.batch.pairs(warm as usize, view.graph().links()) as f64, config.width as f64);
     let (drawn, loss) = match config.loss {
         Loss::Pairs => (2.0 * pairs, 12.0 * pairs * width / SPARSE_RATE),
         Loss::Softmax => {

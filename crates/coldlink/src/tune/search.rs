@@ -170,10 +170,10 @@ impl Search<'_> {
     }
 
     fn try_out(&self, planned: &Planned<'_>, watcher: &mut dyn Watcher) -> Result<(Trial, f64), TuneError> {
-        let config = &planned.candidate.config;
+        let config = self.split.search().sized(&planned.candidate.config);
         let steps = ((config.steps as f64 * planned.share).round() as u64).max(1);
         // The learning rate falls over the steps that there are.
-        let config = Config { steps, validate_every: config.validate_every.min(steps), ..config.clone() };
+        let config = Config { steps, validate_every: config.validate_every.min(steps), ..config };
         let fit = Fit { split: self.split, config: &config, seed: self.seed, checkpoints: None };
         if let Some(Finished { trial, seconds, other_cpu }) = self.journal.and_then(|journal| journal.find(&fit)) {
             other_cpu.into_iter().for_each(|event| _ = watcher.on(event));

@@ -1,0 +1,103 @@
+//! The simplest good answer: the nodes that are most alike vote for what they link to.
+
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
+
+use super::baselines::TfIdf;
+use crate::graph::NodeId;
+use crate::score::Scorer;
+use crate::split::TrainView;
+
+/// Nodes that vote.
+const VOTERS: usize = 50;
+/// How much ln(1 + degree) counts, so that it decides between candidates without a vote alone.
+const POPULARITY: f32 = 1e-6;
+
+/// The warm nodes, in the role that asks, whose tf-idf vectors have the largest cosines with a node's give these to each node they
+/// link to, and in graphs without directions to themselves as well.
+pub struct Neighbours<'a> {
+    view: TrainView<'a>,
+    tfidf: TfIdf<'a>,
+    /// The warm nodes of each role.
+    warm: Vec<Vec<NodeId>>,
+}
+
+impl<'a> Neighbours<'a> {
+    /// Of the training graph and the visible rows.
+    pub fn new(view: &TrainView<'a>) -> Self {
+        let mut warm = vec![Vec::new(); view.roles().count()];
+        view.warm().into_iter().for_each(|node| warm[view.roles().role(node)].push(node));
+        Neighbours { view: *view, tfidf: TfIdf::new(view), warm }
+    }
+
+    /// The votes for every node from those that are most like a source.
+    fn votes(&self, source: NodeId) -> Vec<f32> {
+        let warm = &self.warm[self.view.roles().role(source)];
+        let mut cosines = vec![0.0; warm.len()];
+        self.tfidf.scores_against(source, warm, &mut cosines);
+        let mut voters: Vec<(NodeId, f32)> = warm.iter().copied().zip(cosines).collect();
+        voters.retain(|&(node, cosine)| node != source && cosine > 0.0);
+        let better = |a: &(NodeId, f32), b: &(NodeId, f32)| -> Ordering { b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)) };
+        if voters.len() > VOTERS {
+            voters.select_nth_unstable_by(VOTERS - 1, better);
+            voters.truncate(VOTERS);
+        }
+        voters.sort_unstable_by_key(|voter| voter.0);
+        let graph = self.view.graph();
+        let popularity = |node| POPULARITY * (graph.degree(node) as f32).ln_1p();
+        let mut votes: Vec<f32> = (0..graph.nodes() as NodeId).map(popularity).collect();
+        for (voter, cosine) in voters {
+            graph.neighbors(voter).iter().for_each(|&node| votes[node as usize] += cosine);
+            if self.view.roles().is_plain() {
+                votes[voter as usize] += cosine;
+            }
+        }
+        votes
+    }
+}
+
+impl Scorer for Neighbours<'_> {
+    /// Of two warm nodes the first asks.
+    fn scores(&self, pairs: &[(NodeId, NodeId)]) -> Vec<f32> {
+        let asks =
+            |&(a, b): &(NodeId, NodeId)| if self.view.is_warm(a) && !self.view.is_warm(b) { (b, a) } else { (a, b) };
+        let asked: Vec<(NodeId, NodeId)> = pairs.iter().map(asks).collect();
+        let score = |group: &[(NodeId, NodeId)]| {
+            let votes = self.votes(group[0].0);
+            group.iter().map(|&(_, target)| votes[target as usize]).collect::<Vec<f32>>()
+        };
+        asked.par_chunk_by(|a, b| a.0 == b.0).map(score).collect::<Vec<_>>().concat()
+    }
+
+    fn scores_against(&self, source: NodeId, candidates: &[NodeId], out: &mut [f32]) {
+        let votes = self.votes(source);
+        out.iter_mut().zip(candidates).for_each(|(score, &candidate)| *score = votes[candidate as usize]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Attributes, Graph};
+
+    #[test]
+    fn nodes_that_are_alike_vote_for_what_they_link_to_and_for_themselves() {
+        let rows: [&[(u32, f32)]; 6] =
+            [&[(0, 1.0)], &[(0, 1.0), (1, 1.0)], &[(1, 1.0)], &[(2, 1.0)], &[(2, 1.0)], &[(0, 1.0)]];
+        let attributes = Attributes::from_rows(3, &rows.map(<[_]>::to_vec)).unwrap();
+        let graph = Graph::from_links(6, [(0, 3), (1, 3), (2, 4)]);
+        let visible = [true, true, true, true, true, false];
+        let view = TrainView::whole(&graph, &attributes, &visible);
+        let (scorer, cosine) = (Neighbours::new(&view), TfIdf::new(&view));
+        let near = cosine.scores(&[(5, 1)])[0];
+        let mut scores = [0.0; 5];
+        scorer.scores_against(5, &[0, 1, 2, 3, 4], &mut scores);
+        let expected = [1.0, near, 0.0, 1.0 + near, 0.0];
+        for (score, expected) in scores.iter().zip(expected) {
+            assert!((score - expected).abs() < 1e-5, "{scores:?}");
+        }
+        assert!(scores[2] > 0.0 && scores[2] == scores[4], "popularity decides where nobody votes");
+        assert_eq!(scorer.scores(&[(5, 3), (5, 1), (0, 5)]), [scores[3], scores[1], scores[0]]);
+    }
+}
