@@ -37,6 +37,12 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let stubs = ["-m", "mypy.stubtest", "coldlink._coldlink", "--mypy-config-file", "../pyproject.toml"];
     steps.run("stubs", inside("python/tests", &stubs))?;
     steps.run("tests", inside("python/tests", &["-m", "pytest", "--quiet", "-rs"]))?;
+    let binary = root().join("target/release/coldlink");
+    for seed in ["0", "1", "2"] {
+        let mut check = inside(".", &["crates/coldlink-cli/tests/brute_force.py"]);
+        check.arg(&binary).arg(seed);
+        steps.run(&format!("lists by brute force, seed {seed}"), check)?;
+    }
     steps.finish();
     Ok(())
 }

@@ -2,15 +2,18 @@
 
 use std::fs;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::quality::{newest, table};
-use crate::steps::root;
+use crate::steps::{cargo, root};
 
 /// Replaces what stands between the marks.
 pub fn run() -> Result<()> {
     rewrite("README.md", |text| {
-        let text = replaced(text, "quality", &table(&newest("-quality")?, |row| row.preset == "auto")?)?;
+        let tables = tables_of("lists")?;
+        let [lists, roles] = &tables[..] else { bail!("`results/*-lists/summary.md` must have two tables") };
+        let text = replaced(text, "lists", lists)?;
+        let text = replaced(&text, "directions", roles)?;
         let text = replaced(&text, "demo", &demo()?)?;
         replaced(&text, "speed", &rows("speed")?)
     })?;
@@ -21,6 +24,7 @@ pub fn run() -> Result<()> {
         replaced(&text, "index", &format!("```text\n{}```\n", printed("index")?))
     })?;
     rewrite("docs/reproduction.md", |text| {
+        let text = &replaced(text, "quality", &table(&newest("-quality")?, |row| row.preset == "auto")?)?;
         let tables = ["table2-inductive", "table3-transductive", "table4-alignment", "table5-loss"];
         tables.iter().try_fold(text.to_owned(), |text, name| replaced(&text, name, &short(name)?))
     })?;
@@ -43,13 +47,27 @@ fn rows(name: &str) -> Result<String> {
     Ok(summary.lines().filter(|line| line.starts_with('|')).map(|line| format!("{line}\n")).collect())
 }
 
+/// The tables of a summary, one by one.
+fn tables_of(name: &str) -> Result<Vec<String>> {
+    let path = newest(&format!("-{name}"))?.join("summary.md");
+    let summary = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let lines: Vec<&str> = summary.lines().collect();
+    let tables =
+        lines.chunk_by(|a, b| a.starts_with('|') == b.starts_with('|')).filter(|part| part[0].starts_with('|'));
+    Ok(tables.map(|table| table.iter().map(|line| format!("{line}\n")).collect()).collect())
+}
+
 /// The best of what the demo prints: how good it is, and the first links of the first new paper.
 fn demo() -> Result<String> {
-    let path = newest("-core")?.join("demo.txt");
-    let demo = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let folder = root().join("target/demo-for-readme");
+    let mut command =
+        cargo(["run", "--quiet", "--release", "--package", "coldlink-cli", "--", "demo", "--quiet", "-o"]);
+    let output = command.arg(&folder).output().context("cannot run the demo")?;
+    ensure!(output.status.success(), "the demo failed ({})", output.status);
+    let demo = String::from_utf8(output.stdout)?;
     let lines =
         |from: &'static str, count: usize| demo.lines().skip_while(move |line| !line.starts_with(from)).take(count);
-    let shown: Vec<&str> = lines(" method", 6).chain([""]).chain(lines("new-1", 6)).collect();
+    let shown: Vec<&str> = lines(" method", 7).chain([""]).chain(lines("new-1", 6)).collect();
     Ok(format!("```text\n{}\n…\n```\n", shown.join("\n")))
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
-use coldlink::evaluate::Validated;
+use coldlink::evaluate::{ListQuality, Validated};
 use coldlink::kernel::Cpu;
 use coldlink::split::AuditStatus;
 use coldlink::train::{Control, Event, Observer, Phase};
@@ -236,8 +236,7 @@ impl Observer for Progress {
             Event::Started { phase, step, steps } => self.start(phase, step, steps),
             Event::Advanced { step, loss } => self.advance(step, loss),
             Event::Validated(validated) => {
-                let value = |validated: &Validated| validated.auc + validated.ap;
-                if self.best.is_none_or(|best| value(&validated) > value(&best)) {
+                if self.best.is_none_or(|best| validated.quality() > best.quality()) {
                     self.best = Some(validated);
                 }
                 self.validated = Some(validated);
@@ -295,13 +294,21 @@ fn choice_text(label: &str, chosen: &Chosen) -> String {
     let rivals = chosen.tried.iter().filter(|tried| tried.share >= best.share && tried.name != best.name);
     let next = rivals.max_by(|a, b| a.trial.best.quality().total_cmp(&b.trial.best.quality()));
     let next = next.map_or_else(String::new, |next| {
-        let Validated { auc, ap, .. } = next.trial.best;
-        format!("; next best AUC {auc:.3}, AP {ap:.3} with {}", next.name)
+        let Validated { auc, ap, lists, .. } = next.trial.best;
+        match lists {
+            Some(lists) => format!("; next best {} with {}", of_lists(&lists), next.name),
+            None => format!("; next best AUC {auc:.3}, AP {ap:.3} with {}", next.name),
+        }
     });
     format!("{label}settings: {}, for {} on validation{next}\n", best.name, quality(&best.trial.best))
 }
 
 /// What a validation found, in words. An average precision means nothing without the share of linked pairs.
-pub fn quality(Validated { auc, ap, prevalence, .. }: &Validated) -> String {
-    format!("AUC {auc:.3}, AP {ap:.3} ({} linked)", percent(*prevalence))
+pub fn quality(Validated { auc, ap, prevalence, lists, .. }: &Validated) -> String {
+    let pairs = format!("AUC {auc:.3}, AP {ap:.3} ({} linked)", percent(*prevalence));
+    lists.map_or(pairs.clone(), |lists| format!("{}, {pairs}", of_lists(&lists)))
+}
+
+fn of_lists(ListQuality { mrr, recall }: &ListQuality) -> String {
+    format!("MRR {mrr:.3}, recall@10 {recall:.3}")
 }

@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use coldlink::Config;
 use coldlink::dataset::Dataset;
 use coldlink::load::{LoadOptions, load};
 use coldlink::model::{Model, Query};
-use coldlink::pipeline::{Evaluation, Settings, Training};
+use coldlink::pipeline::{AUTO, Evaluation, Settings, Training};
 use coldlink::split::Protocol;
 use coldlink::train::TrainError;
 
@@ -26,6 +25,8 @@ use crate::tables::{Columns, percent};
 /// New papers that are shown with their most likely links.
 const SHOWN: usize = 3;
 const LINKS: usize = 10;
+/// Estimated seconds for the search for settings.
+const BUDGET: f64 = 60.0;
 /// By this file a folder is known to be an earlier demo's, which may be written over.
 const README: &str = "README.txt";
 
@@ -66,13 +67,13 @@ pub fn run(args: &Demo, common: &Common) -> anyhow::Result<()> {
     let dataset = load(folder, &LoadOptions::default()).with_context(|| format!("cannot load `{shown}`"))?;
 
     interrupt::watch();
-    let config = Config::default();
+    let settings = Settings::of_preset(AUTO, BUDGET)?;
     tell(format!("\nHow good is it on papers it has not seen?   (coldlink evaluate {shown})\n"))?;
-    print(format!("\n{}", evaluate(&dataset, &config, args.seed, common)?))?;
+    print(format!("\n{}", evaluate(&dataset, &settings, args.seed, common)?))?;
 
     let path = folder.join("papers.model");
     tell(format!("\nNow with all papers   (coldlink train {shown} -o {})\n", path.display()))?;
-    let model = train(&dataset, &config, args.seed, common)?;
+    let model = train(&dataset, &settings, args.seed, common)?;
     model.save(&path)?;
 
     let new = folder.join("new-papers.csv");
@@ -91,17 +92,15 @@ fn check_free(folder: &Path) -> anyhow::Result<()> {
     Err(failure.hint("choose another folder with `-o FOLDER`").into())
 }
 
-fn evaluate(dataset: &Dataset, config: &Config, seed: u64, common: &Common) -> anyhow::Result<String> {
-    let settings = Settings::given(config.clone());
-    let evaluation = Evaluation::new(dataset, &Protocol::Strict, &settings);
+fn evaluate(dataset: &Dataset, settings: &Settings, seed: u64, common: &Common) -> anyhow::Result<String> {
+    let evaluation = Evaluation::new(dataset, &Protocol::Strict, settings);
     let evaluation = Evaluation { first_seed: seed, rank_baselines: true, ..evaluation };
     let evaluated = evaluation.run(&mut Progress::new(common.quiet)).map_err(stopped_or_failed)?;
     Ok(report_text(&evaluated.record.report, &evaluated.audit))
 }
 
-fn train(dataset: &Dataset, config: &Config, seed: u64, common: &Common) -> anyhow::Result<Model> {
-    let settings = Settings::given(config.clone());
-    Training::new(dataset, &settings, seed).run(&mut Progress::new(common.quiet)).map_err(stopped_or_failed)
+fn train(dataset: &Dataset, settings: &Settings, seed: u64, common: &Common) -> anyhow::Result<Model> {
+    Training::new(dataset, settings, seed).run(&mut Progress::new(common.quiet)).map_err(stopped_or_failed)
 }
 
 fn stopped_or_failed(error: coldlink::Error) -> anyhow::Error {

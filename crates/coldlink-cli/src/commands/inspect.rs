@@ -197,7 +197,7 @@ impl AboutGraph {
             format: FileFormat::Graph.name(),
             name: dataset.name.clone(),
             nodes: graph.nodes(),
-            links: graph.links(),
+            links: dataset.links().0.links(),
             degree: Spread::of(nodes().map(|node| graph.degree(node)).collect()),
             nodes_without_links: without_links,
             attributes: attributes.width(),

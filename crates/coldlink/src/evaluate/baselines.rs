@@ -61,7 +61,7 @@ impl<'a> Cosine<'a> {
     /// Nothing is fitted, so every row may be read.
     pub fn new(view: &TrainView<'a>) -> Self {
         let attributes = view.attributes();
-        Cosine(WeightedCosine::new(attributes, vec![1.0; view.shared_width()]))
+        Cosine(WeightedCosine::new(attributes, vec![1.0; view.shared_width()], view.shared_dense_width()))
     }
 }
 
@@ -85,7 +85,8 @@ impl<'a> TfIdf<'a> {
     /// Counts documents among the visible rows only.
     pub fn new(view: &TrainView<'a>) -> Self {
         let idf = inverse_document_frequencies(view);
-        TfIdf(WeightedCosine::new(view.attributes(), idf.into_iter().map(|idf| idf * idf).collect()))
+        let weights = idf.into_iter().map(|idf| idf * idf).collect();
+        TfIdf(WeightedCosine::new(view.attributes(), weights, view.shared_dense_width()))
     }
 }
 
@@ -106,23 +107,25 @@ impl Scorer for TfIdf<'_> {
 struct WeightedCosine<'a> {
     attributes: &'a Attributes,
     weights: Vec<f64>,
+    /// Numbers of the dense part that count: what they say in one role does not.
+    dense: usize,
     norms: Vec<f64>,
     /// Made when a node is first scored against many.
     by_column: OnceLock<ByColumn>,
 }
 
 impl<'a> WeightedCosine<'a> {
-    fn new(attributes: &'a Attributes, mut weights: Vec<f64>) -> Self {
+    fn new(attributes: &'a Attributes, mut weights: Vec<f64>, dense: usize) -> Self {
         // What an attribute says in one role does not count.
         weights.resize(attributes.sparse_width(), 0.0);
         let norm = |node| {
             let (columns, values) = attributes.row(node);
             let square = |(&column, &value): (&u32, &f32)| weights[column as usize] * f64::from(value).powi(2);
             let sparse = columns.iter().zip(values).map(square).sum::<f64>();
-            (sparse + dense_dot(attributes, node, node)).sqrt()
+            (sparse + dense_dot(attributes, dense, node, node)).sqrt()
         };
         let norms = (0..attributes.rows() as NodeId).into_par_iter().map(norm).collect();
-        WeightedCosine { attributes, weights, norms, by_column: OnceLock::new() }
+        WeightedCosine { attributes, weights, dense, norms, by_column: OnceLock::new() }
     }
 
     /// Merges two sorted rows.
@@ -138,7 +141,7 @@ impl<'a> WeightedCosine<'a> {
             i += usize::from(a_column <= b_column);
             j += usize::from(b_column <= a_column);
         }
-        sum + dense_dot(self.attributes, a, b)
+        sum + dense_dot(self.attributes, self.dense, a, b)
     }
 
     /// The scores of pairs with the same source. `scratch` is zero in every column, before and after.
@@ -150,7 +153,7 @@ impl<'a> WeightedCosine<'a> {
         for (&column, &value) in columns.iter().zip(values) {
             scratch[column as usize] = f64::from(value);
         }
-        let dot = |a: NodeId, b: NodeId| self.dot_with(scratch, b) + dense_dot(self.attributes, a, b);
+        let dot = |a: NodeId, b: NodeId| self.dot_with(scratch, b) + dense_dot(self.attributes, self.dense, a, b);
         let scores = pairs.iter().map(|&(a, b)| self.cosine(dot(a, b), a, b)).collect();
         for &column in columns {
             scratch[column as usize] = 0.0;
@@ -181,7 +184,8 @@ impl<'a> WeightedCosine<'a> {
             }
         }
         if self.attributes.dense_width() > 0 {
-            let dense = |(node, dot): (usize, &mut f64)| *dot += dense_dot(self.attributes, source, node as NodeId);
+            let dense =
+                |(node, dot): (usize, &mut f64)| *dot += dense_dot(self.attributes, self.dense, source, node as NodeId);
             dots.iter_mut().enumerate().for_each(dense);
         }
         dots
@@ -193,9 +197,9 @@ impl<'a> WeightedCosine<'a> {
     }
 }
 
-/// The dot product of two nodes' dense parts.
-fn dense_dot(attributes: &Attributes, a: NodeId, b: NodeId) -> f64 {
-    let both = attributes.dense_row(a).iter().zip(attributes.dense_row(b));
+/// The dot product of the first `width` numbers of two nodes' dense parts.
+fn dense_dot(attributes: &Attributes, width: usize, a: NodeId, b: NodeId) -> f64 {
+    let both = attributes.dense_row(a)[..width].iter().zip(attributes.dense_row(b));
     both.map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
 }
 

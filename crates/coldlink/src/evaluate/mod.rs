@@ -12,6 +12,7 @@ mod metrics;
 mod neighbours;
 mod ranking;
 mod report;
+mod roles;
 mod validated;
 
 pub use calibration::{Calibration, CalibrationBin};
@@ -21,7 +22,8 @@ pub use neighbours::Neighbours;
 pub use ranking::{Ranks, candidates};
 pub(crate) use report::verdict;
 pub use report::{
-    About, BaselineResult, BaselineSummary, BaselineTable, ChosenSettings, Deviation, HITS, Hits, Lists, Measured,
-    Metrics, Record, Report, RoleResult, Run, SeedResult, Summary, Test,
+    About, BaselineResult, BaselineSummary, BaselineTable, ChosenSettings, Deviation, HITS, Hits, Measured, Metrics,
+    Record, Report, Run, SeedResult, Summary, Test,
 };
+pub use roles::{Lists, RoleResult};
 pub use validated::{ListQuality, Validated};

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::baselines::{Cosine, Degree, Random, TfIdf};
-use super::{Calibration, Measures, MetricError, Neighbours, Ranks, candidates, prevalence};
+use super::{Calibration, ListQuality, Measures, MetricError, Neighbours, Ranks, RoleResult, candidates};
 use crate::config::{Config, Validation};
-use crate::graph::{NodeId, Roles};
+use crate::graph::NodeId;
 use crate::score::{LinkScorer, ScoreWeights, Scorer};
 use crate::split::{Audit, AuditStatus, Pair, PairClass, Protocol, RankingQuery, TrainView};
 
@@ -112,6 +112,9 @@ pub struct ChosenSettings {
     pub auc: f64,
     /// Average precision on them.
     pub ap: f64,
+    /// Places of true links in lists, where settings were chosen by these.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub lists: Option<ListQuality>,
     /// How many trials there were.
     pub trials: usize,
 }
@@ -148,99 +151,23 @@ impl SeedResult {
     pub fn measure(run: Run, scorer: &(impl Scorer + ?Sized), test: &Test) -> Result<Self, MetricError> {
         let Measured { metrics, scores, ranks } = test.measure(scorer)?;
         let (baselines, neighbours) = BaselineTable::measure(run.seed, test, &candidates(&test.view))?;
-        let roles = test.by_role(&ranks, &neighbours);
+        let roles = RoleResult::of(&test.view, &ranks, &neighbours);
         Ok(SeedResult { run, metrics, chosen: None, roles, calibration: None, baselines, scores, ranks })
-    }
-}
-
-/// Places of true links in lists.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Lists {
-    /// The mean reciprocal rank of a true link.
-    pub mrr: Option<f64>,
-    /// The share of a node's true links among its first ten.
-    #[serde(rename = "recall@10")]
-    pub recall_at_10: Option<f64>,
-    /// The mean of 1 / place of the true link that stands highest.
-    pub first_hit: Option<f64>,
-}
-
-impl Lists {
-    fn of(ranks: &Ranks) -> Self {
-        Lists { mrr: ranks.mrr(), recall_at_10: ranks.recall(), first_hit: ranks.first_hit() }
-    }
-
-    fn summary(lists: &[Lists], statistic: Statistic) -> Self {
-        let over = |field: fn(&Lists) -> Option<f64>| statistic(&mut lists.iter().map(field));
-        Lists {
-            mrr: over(|lists| lists.mrr),
-            recall_at_10: over(|lists| lists.recall_at_10),
-            first_hit: over(|lists| lists.first_hit),
-        }
-    }
-}
-
-/// One relation in one direction: what new nodes link to (`out`), or what links to them (`in`).
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RoleResult {
-    /// The relation; empty where it has no name.
-    pub relation: String,
-    /// `out`, `in`, or `both` where links have no direction.
-    pub direction: &'static str,
-    /// How many nodes ask.
-    pub queries: usize,
-    /// How many links they have.
-    pub links: usize,
-    /// The lists of the scorer that is measured.
-    #[serde(flatten)]
-    pub lists: Lists,
-    /// The expected calibration error; `None` where scores give no probabilities.
-    pub ece: Option<f64>,
-    /// The lists of [`Neighbours`].
-    pub knn: Lists,
-}
-
-impl RoleResult {
-    /// The mean over seeds, by relation and direction.
-    fn mean(seeds: &[SeedResult]) -> Vec<Self> {
-        let Some(first) = seeds.iter().max_by_key(|seed| seed.roles.len()) else { return Vec::new() };
-        let mean_of = |role: &RoleResult| {
-            let same = |other: &&RoleResult| (&other.relation, other.direction) == (&role.relation, role.direction);
-            let all: Vec<&RoleResult> = seeds.iter().flat_map(|seed| seed.roles.iter().filter(same)).collect();
-            let lists = |pick: fn(&RoleResult) -> Lists| {
-                Lists::summary(&all.iter().map(|role| pick(role)).collect::<Vec<_>>(), mean)
-            };
-            RoleResult {
-                queries: all.iter().map(|role| role.queries).sum(),
-                links: all.iter().map(|role| role.links).sum(),
-                lists: lists(|role| role.lists),
-                ece: mean(&mut all.iter().map(|role| role.ece)),
-                knn: lists(|role| role.knn),
-                ..role.clone()
-            }
-        };
-        first.roles.iter().map(mean_of).collect()
     }
 }
 
 impl SeedResult {
     /// The same with a look at the probabilities that the weights of a score give, at the test's own share of linked pairs.
     fn with_calibration(mut self, weights: &ScoreWeights, test: &Test) -> Result<Self, MetricError> {
-        let (pairs, roles) = (test.pairs, test.view.roles());
         let Some(base_rate) = self.metrics.pooled.prevalence else { return Ok(self) };
         let probability = |&score: &f32| weights.probability(f64::from(score), base_rate);
         let probabilities: Vec<f64> = self.scores.iter().map(probability).collect();
-        let linked: Vec<bool> = pairs.iter().map(|pair| pair.linked).collect();
+        let linked: Vec<bool> = test.pairs.iter().map(|pair| pair.linked).collect();
         let calibration = Calibration::of(&probabilities, &linked)?;
         self.metrics.ece = Some(calibration.error);
         self.calibration = Some(calibration);
         for role in &mut self.roles {
-            let of_role = |pair: &Pair| named(roles, roles.role(pair.source)) == (&role.relation[..], role.direction);
-            let places: Vec<usize> = (0..pairs.len()).filter(|&place| of_role(&pairs[place])).collect();
-            let linked: Vec<bool> = places.iter().map(|&place| pairs[place].linked).collect();
-            let Some(base_rate) = prevalence(&linked).filter(|share| *share > 0.0 && *share < 1.0) else { continue };
-            let probability = |&place: &usize| weights.probability(f64::from(self.scores[place]), base_rate);
-            role.ece = Some(Calibration::of(&places.iter().map(probability).collect::<Vec<_>>(), &linked)?.error);
+            role.calibrate(weights, test, &self.scores)?;
         }
         Ok(self)
     }
@@ -285,27 +212,6 @@ impl Test<'_> {
         Ok(Measured { metrics, scores, ranks })
     }
 
-    /// Ranks by relation and direction, where there are several.
-    fn by_role(&self, ranks: &Ranks, neighbours: &Ranks) -> Vec<RoleResult> {
-        let roles = self.view.roles();
-        let result = |role: usize| {
-            let of_role = |node: NodeId| roles.role(node) == role;
-            let (ranks, neighbours) = (ranks.only(of_role), neighbours.only(of_role));
-            let (relation, direction) = named(roles, role);
-            RoleResult {
-                relation: relation.to_owned(),
-                direction,
-                queries: ranks.queries(),
-                links: ranks.targets(),
-                lists: Lists::of(&ranks),
-                ece: None,
-                knn: Lists::of(&neighbours),
-            }
-        };
-        let all = if roles.is_plain() { 0 } else { roles.count() };
-        (0..all).map(result).filter(|role| role.queries > 0).collect()
-    }
-
     fn check(&self) -> Result<(), MetricError> {
         let nodes = self.view.graph().nodes();
         let ends = self.pairs.iter().flat_map(|pair| [pair.source, pair.target]);
@@ -332,18 +238,6 @@ impl Test<'_> {
             Measures::of(&scores, &linked)
         })
     }
-}
-
-/// The relation of a role, and the direction in which a node in it asks.
-fn named(roles: &Roles, role: usize) -> (&str, &'static str) {
-    let (relation, is_target) = roles.relation_of(role);
-    let Some(relation) = roles.relations().get(relation) else { return ("", "both") };
-    let direction = match (relation.directed, is_target) {
-        (false, _) => "both",
-        (true, false) => "out",
-        (true, true) => "in",
-    };
-    (&relation.name, direction)
 }
 
 /// One entry for each trivial scorer.
@@ -469,7 +363,7 @@ pub struct About {
     pub validation: Validation,
     /// Nodes of the whole graph.
     pub nodes: usize,
-    /// Undirected links of the whole graph.
+    /// Links of the whole graph, in every relation.
     pub edges: usize,
     /// Columns of the attributes.
     pub attributes: usize,
@@ -548,7 +442,7 @@ impl Report {
 }
 
 /// A statistic over the seeds that have a value.
-type Statistic = fn(&mut dyn Iterator<Item = Option<f64>>) -> Option<f64>;
+pub(super) type Statistic = fn(&mut dyn Iterator<Item = Option<f64>>) -> Option<f64>;
 
 fn summarise(metrics: &[Metrics], statistic: Statistic) -> Summary {
     let hits = |k| statistic(&mut metrics.iter().map(|seed| seed.hits.at(k)));
@@ -579,7 +473,7 @@ fn summarise_measures(measures: &[Measures], statistic: Statistic) -> Measures<O
     }
 }
 
-fn mean(values: &mut dyn Iterator<Item = Option<f64>>) -> Option<f64> {
+pub(super) fn mean(values: &mut dyn Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<_> = values.flatten().collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }

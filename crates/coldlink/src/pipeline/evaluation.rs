@@ -114,6 +114,7 @@ impl<'a> Evaluation<'a> {
             settings: tried.name.clone(),
             auc: tried.trial.best.auc,
             ap: tried.trial.best.ap,
+            lists: tried.trial.best.lists,
             trials: chosen.tried.len(),
         });
         Ok(SeedResult { chosen, ..result })
@@ -131,7 +132,7 @@ impl<'a> Evaluation<'a> {
             preset: self.settings.preset.clone(),
             validation: self.config().validation,
             nodes: self.dataset.graph.nodes(),
-            edges: self.dataset.graph.links(),
+            edges: self.dataset.links().0.links(),
             attributes: self.dataset.attributes.width(),
             audit: verdict(audit),
             deviation: Deviation::of(self.protocol),

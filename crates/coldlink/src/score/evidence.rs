@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use super::tfidf::inner;
+use super::votes::SMALL_VOTE;
 use super::{Embeddings, Terms, TfIdfRows};
 use crate::config::Term;
 use crate::graph::{Graph, NodeId, PLAIN, Roles};
@@ -19,13 +20,6 @@ pub(crate) const STARTS: usize = 500;
 const START_TEMPERATURE: f32 = 0.05;
 /// Added to a walk's chance before its logarithm: of the order of one link among all that start.
 pub(crate) const SMALL_CHANCE: f32 = 1e-5;
-
-/// Warm nodes that vote.
-const VOTERS: usize = 50;
-/// Added to votes before their logarithm.
-pub(crate) const SMALL_VOTE: f32 = 1e-2;
-/// Other nodes' words that are looked at for voters through a search, rare ones first.
-const MOST_WORDS: usize = 200_000;
 
 /// Rows that are fetched before they are needed.
 const AHEAD: usize = 2;
@@ -46,15 +40,15 @@ pub struct Side<'a> {
 
 /// All that is known of the nodes of a training graph, and of new nodes that are numbered after them.
 pub struct Evidence<'a> {
-    graph: &'a Graph,
-    roles: &'a Roles,
+    pub(super) graph: &'a Graph,
+    pub(super) roles: &'a Roles,
     /// The role at the other end of a link, for each role.
     opposites: Vec<NodeId>,
-    known: Side<'a>,
+    pub(super) known: Side<'a>,
     new: Option<Side<'a>>,
-    warm: Cow<'a, WarmNodes>,
+    pub(super) warm: Cow<'a, WarmNodes>,
     /// Finds warm nodes that are like a new one; without it all of them are looked at.
-    similar: Option<Similar<'a>>,
+    pub(super) similar: Option<Similar<'a>>,
     /// The walk of a node that is like no other: from anywhere.
     walk_from_anywhere: OnceLock<Vec<f32>>,
     /// Walks from nodes of the graph that have no link, for warm nodes that look at them.
@@ -172,7 +166,7 @@ impl<'a> Evidence<'a> {
         Evidence { new: Some(new), ..self }
     }
 
-    fn side(&self, node: NodeId) -> (Side<'a>, usize) {
+    pub(super) fn side(&self, node: NodeId) -> (Side<'a>, usize) {
         let (node, known) = (node as usize, self.graph.nodes());
         match self.new {
             Some(new) if node >= known => (new, node - known),
@@ -261,45 +255,6 @@ impl<'a> Evidence<'a> {
         let (voters, products) = if self.votes && !warm { self.voters(node, held) } else { (Vec::new(), None) };
         let found = Found { near, votes: self.votes_of(&voters) };
         Source { node, warm, side, row, found, voters, products }
-    }
-
-    /// The warm nodes in a new node's role whose words are most like its own, with their cosines; and all cosines, where these are
-    /// known.
-    fn voters(&self, node: NodeId, held: Option<NodeId>) -> (Vec<(NodeId, f32)>, Option<Vec<f32>>) {
-        let (side, row) = self.side(node);
-        let words = side.words.row(row);
-        let rough = self.similar.is_some();
-        let products = match rough {
-            true => self.known.words.rough_products(words, MOST_WORDS).0,
-            false => self.known.words.products(words),
-        };
-        let role = self.role(node);
-        let votes = |other: &NodeId| {
-            products[*other as usize] > 0.0 && Some(*other) != held && *other != node && self.role(*other) == role
-        };
-        let warm = self.warm.nodes.iter().copied().filter(votes);
-        let mut voters: Vec<(NodeId, f32)> = warm.map(|other| (other, products[other as usize])).collect();
-        if voters.len() > VOTERS {
-            voters.select_nth_unstable_by(VOTERS - 1, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            voters.truncate(VOTERS);
-        }
-        voters.sort_unstable_by_key(|voter| voter.0);
-        (voters, (!rough).then_some(products))
-    }
-
-    /// What they vote for, in the order of nodes.
-    fn votes_of(&self, voters: &[(NodeId, f32)]) -> Vec<f32> {
-        if voters.is_empty() {
-            return Vec::new();
-        }
-        let mut votes = vec![0.0; self.graph.nodes()];
-        for &(voter, cosine) in voters {
-            self.graph.neighbors(voter).iter().for_each(|&node| votes[node as usize] += cosine);
-            if self.roles.is_plain() {
-                votes[voter as usize] += cosine;
-            }
-        }
-        votes
     }
 
     /// The chance that a walk along one link from a node's starts ends at each node.

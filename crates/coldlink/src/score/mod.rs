@@ -16,12 +16,13 @@ mod term;
 #[cfg(test)]
 mod tests;
 mod tfidf;
+mod votes;
 mod weights;
 
 pub(crate) use embeddings::embed_attributes;
 pub use embeddings::{EmbeddingScorer, Embeddings};
 pub use evidence::{Evidence, Side};
-pub(crate) use evidence::{SMALL_CHANCE, SMALL_VOTE, STARTS, Source, WarmNodes};
+pub(crate) use evidence::{SMALL_CHANCE, STARTS, Source, WarmNodes};
 pub use fit::Examples;
 pub use link_scorer::LinkScorer;
 use logistic::Logistic;
@@ -29,4 +30,5 @@ pub use scorer::Scorer;
 pub use term::Terms;
 pub use tfidf::TfIdfRows;
 pub(crate) use tfidf::inverse_document_frequencies;
+pub(crate) use votes::SMALL_VOTE;
 pub use weights::{PairWeights, RoleWeights, ScoreWeights};

@@ -207,7 +207,9 @@ pub(crate) fn inverse_document_frequencies(view: &TrainView) -> Vec<f64> {
     let mut documents = 0_u64;
     // What an attribute says in one role is no further word.
     let mut frequencies = vec![0_u64; view.shared_width()];
-    for node in (0..attributes.rows() as NodeId).filter(|&node| view.is_visible(node)) {
+    // A node is one document, however many roles it has.
+    let nodes = (0..attributes.rows() as NodeId).step_by(view.roles().count());
+    for node in nodes.filter(|&node| view.is_visible(node)) {
         documents += 1;
         let (columns, values) = attributes.row(node);
         let shared = columns.partition_point(|&column| (column as usize) < frequencies.len());

@@ -54,6 +54,12 @@ impl<'a> TrainView<'a> {
         if self.roles.is_plain() { width } else { width / (1 + self.roles.count()) }
     }
 
+    /// The same of the dense attributes.
+    pub fn shared_dense_width(&self) -> usize {
+        let width = self.attributes().dense_width();
+        if self.roles.is_plain() { width } else { width / (1 + self.roles.count()) }
+    }
+
     /// What was fitted to them, where something was.
     pub fn preparation(&self) -> Option<&'a Preparation> {
         self.preparation
