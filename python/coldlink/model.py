@@ -310,10 +310,11 @@ class Model:
         )
         preset = "default" if self._params["preset"] == "auto" else self._params["preset"]
         base = json.loads(_coldlink.Settings(preset, 0.0, {}).json())
-        changed = {key: value for key, value in found["settings"].items() if value != base[key]}
+        changed = _changed(found["settings"], base)
         self._set({**{name: self._params[name] for name in OWN}, "preset": preset, **changed})
         rows = found["trials"]
-        return tables.table({key: [row[key] for row in rows] for key in rows[0]})
+        columns = max(rows, key=len)
+        return tables.table({key: [row.get(key) for row in rows] for key in columns})
 
     def save(self, path: str | os.PathLike[str], *, index: bool | None = None) -> None:
         """Writes the trained model to a file that the command line and `coldlink.load` open.
@@ -350,7 +351,7 @@ class Model:
         # A search or a file of settings is over, and its outcome is in the settings.
         preset = summary["preset"] if summary["preset"] in ("default", "pairs", "paper", "authors-code") else "default"
         base = json.loads(_coldlink.Settings(preset, 0.0, {}).json())
-        changed = {key: value for key, value in settings.items() if value != base[key]}
+        changed = _changed(settings, base)
         model = cls(preset, seed=int(summary["seed"]), **changed)
         model._trained = trained
         return model
@@ -454,6 +455,15 @@ class Model:
     def __repr__(self) -> str:
         hidden = ("budget",) if self._params["budget"] == 180.0 else ()
         return f"Model({', '.join(f'{key}={value!r}' for key, value in self._params.items() if key not in hidden)})"
+
+
+def _changed(settings: dict[str, Any], base: dict[str, Any]) -> dict[str, Any]:
+    """The settings that differ from a preset's. Steps that were given alone stand for no epochs."""
+    changed = {key: value for key, value in settings.items() if value != base[key]}
+    if changed.get("epochs") == 0:
+        del changed["epochs"]
+        changed["steps"] = settings["steps"]
+    return changed
 
 
 def _read(path: str | os.PathLike[str]) -> str:

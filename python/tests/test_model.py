@@ -265,7 +265,17 @@ def test_all_survives_its_file_and_a_pickle(model: coldlink.Model, graph: coldli
 def test_a_tuned_model_trains_with_what_was_found(graph: coldlink.Graph, tmp_path: Path) -> None:
     model = coldlink.Model(steps=60, width=16)
     trials = model.tune(graph, trials=4, folder=tmp_path, progress=False)
-    assert list(trials.columns) == ["settings", "share", "step", "auc", "ap", "prevalence", "seconds"]
+    assert list(trials.columns) == [
+        "settings",
+        "share",
+        "step",
+        "auc",
+        "ap",
+        "prevalence",
+        "mrr",
+        "recall@10",
+        "seconds",
+    ]
     assert model.get_params()["preset"] == "default" and model.settings["width"] == 16
     again = coldlink.Model(steps=60, width=16)
     assert again.tune(graph, trials=4, folder=tmp_path, progress=False).equals(trials)

@@ -12,7 +12,7 @@ pub struct Validated {
     /// The share of linked pairs among them, which average precision depends on.
     pub prevalence: f64,
     /// The quality of lists, where these are chosen for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(flatten)]
     pub lists: Option<ListQuality>,
 }
 
@@ -22,6 +22,7 @@ pub struct ListQuality {
     /// The mean reciprocal rank of a true link.
     pub mrr: f64,
     /// The share of a node's true links among its first ten.
+    #[serde(rename = "recall@10")]
     pub recall: f64,
 }
 
