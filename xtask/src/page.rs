@@ -30,9 +30,18 @@ pub fn run() -> Result<()> {
     let open = Serving::start(&model, "page.model", &[])?;
     let guarded = Serving::start(&model, "guarded.model", &["--token-file", "target/page/token"])?;
     let shop = Serving::start(&shop_model(&mut steps)?, "shop.model", &[])?;
+    let cited = Serving::start(&cited_model(&mut steps)?, "cited.model", &[])?;
     let mut node = in_root("node");
-    node.args([&format!("{TESTS}/page.test.mjs"), &chromium, &open.url(), &guarded.url(), TOKEN, &shop.url()])
-        .arg(&shots);
+    node.args([
+        &format!("{TESTS}/page.test.mjs"),
+        &chromium,
+        &open.url(),
+        &guarded.url(),
+        TOKEN,
+        &shop.url(),
+        &cited.url(),
+    ])
+    .arg(&shots);
     steps.run("page", node)?;
     steps.finish();
     println!("screenshots are in {}: look at them", shots.display());
@@ -42,20 +51,46 @@ pub fn run() -> Result<()> {
 /// A model of users who like items of their taste, each kind with a column of its own.
 fn shop_model(steps: &mut Steps) -> Result<PathBuf> {
     const EACH: usize = 150;
-    let folder = root().join("target/page/shop");
-    fs::create_dir_all(&folder)?;
     let nodes = (0..EACH).map(|place| {
         let (taste, age, price) = (place % 5, 20 + place % 40, place % 9);
         format!("u{place},user,t{taste},,{age}\ni{place},item,t{taste},{price},\n")
     });
-    fs::write(folder.join("nodes.csv"), format!("id,node_type,taste,price,age\n{}", nodes.collect::<String>()))?;
+    let nodes = format!("id,node_type,taste,price,age\n{}", nodes.collect::<String>());
     let links =
         (0..EACH).flat_map(|place| [0, 35, 70, 105].map(|step| format!("u{place},i{}\n", (place + step) % EACH)));
-    fs::write(folder.join("edges.csv"), format!("source,target\n{}", links.collect::<String>()))?;
-    let model = folder.join("shop.model");
+    trained(steps, "shop", &nodes, &format!("source,target\n{}", links.collect::<String>()))
+}
+
+/// A model of papers that cite others of their topic, most of all the first of it, and like some.
+fn cited_model(steps: &mut Steps) -> Result<PathBuf> {
+    const PAPERS: usize = 200;
+    let nodes = (0..PAPERS).map(|place| format!("p{place},t{}|u{}\n", place % 8, place % 13));
+    let links = (8..PAPERS).flat_map(|place| {
+        let earlier = [place % 8, place - 8, place % 8 + 8 * (place % 3)];
+        let cites = earlier.map(|cited| format!("p{place},p{cited},cites\n"));
+        cites.into_iter().chain([format!("p{place},p{},likes\n", (place * 7 + 3) % PAPERS)])
+    });
+    let nodes = format!("id,topics\n{}", nodes.collect::<String>());
+    let relations = "[relations.cites]\ndirected = true\n[relations.likes]\ndirected = false\n";
+    let columns = root().join("target/page/cited.toml");
+    fs::write(&columns, relations)?;
+    trained(steps, "cited", &nodes, &format!("source,target,relation\n{}", links.collect::<String>()))
+}
+
+/// A model of two tables, with the columns of `target/page/NAME.toml` where there is such a file.
+fn trained(steps: &mut Steps, name: &str, nodes: &str, edges: &str) -> Result<PathBuf> {
+    let page = root().join("target/page");
+    let (folder, columns) = (page.join(name), page.join(format!("{name}.toml")));
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("nodes.csv"), nodes)?;
+    fs::write(folder.join("edges.csv"), edges)?;
+    let model = folder.join(format!("{name}.model"));
     let mut train = binary();
     train.args(["train", "--quiet", "--preset", "default", "--set", "steps=200"]).arg(&folder).arg("-o").arg(&model);
-    steps.run("shop model", train)?;
+    if columns.is_file() {
+        train.arg("--columns").arg(columns);
+    }
+    steps.run(&format!("{name} model"), train)?;
     Ok(model)
 }
 

@@ -22,6 +22,7 @@ async function start() {
     model = await get("/v1/model");
     describe(model);
     form.build(model);
+    offerRelations(model.relations);
     form.fill(model.example);
     near.draw(null);
     byId("main").hidden = false;
@@ -34,6 +35,27 @@ function describe({ summary, version, fingerprint }) {
   byId("model-line").textContent = `${summary.dataset}: ${whole(summary.nodes)} nodes, ${whole(summary.links)} links`;
   document.title = `${summary.dataset} · coldlink`;
   byId("version").textContent = `coldlink ${version} · model ${fingerprint}`;
+}
+
+/** Where links have directions or mean several things, one may be chosen; the first choice is what the server does unasked. */
+function offerRelations(relations) {
+  const choices = relations.flatMap(({ name, directed }) => {
+    const links = name || "links";
+    return directed
+      ? [[`${links}: what it links to`, { relation: name, direction: "out" }], [`${links}: what links to it`, { relation: name, direction: "in" }]]
+      : [[links, { relation: name, direction: "both" }]];
+  });
+  const all = ["of every relation, what it links to", {}];
+  const offered = relations.length > 1 ? [all, ...choices] : choices;
+  const option = ([label, wanted]) => element("option", { value: JSON.stringify(wanted) }, label);
+  byId("which").replaceChildren(...offered.map(option));
+  byId("which-field").hidden = !offered.length;
+}
+
+/** The relation and direction that are chosen; nothing where there is one of each. */
+function wanted() {
+  const { relation, direction } = JSON.parse(byId("which").value || "{}");
+  return { ...(relation && { relation }), ...(direction && { direction }) };
 }
 
 async function showMap() {
@@ -56,7 +78,7 @@ async function find() {
   if (!filled || !count) return;
   byId("status").textContent = "Looking…";
   const popularity = Number(byId("popularity").value);
-  const answer = await post("/v1/links", { nodes: [filled], k: count, explain: true, map: true, popularity });
+  const answer = await post("/v1/links", { nodes: [filled], k: count, explain: true, map: true, popularity, ...wanted() });
   const [{ source, place, between }] = answer.map;
   const found = { source, place, between, links: answer.links };
   asked = filled;

@@ -39,13 +39,21 @@ function row(link, share, look) {
   const name = link.known
     ? element("button", { type: "button", class: "plain", onclick: () => look(link.target) }, link.target)
     : element("strong", {}, link.target);
+  const means = meaning(link);
   return element("li", { class: "link" },
     element("div", { class: "line" },
       element("span", { class: "rank", "aria-hidden": "true" }, String(link.rank)),
-      name,
+      means.length ? element("span", {}, name, " ", ...means) : name,
       amount,
       element("div", { class: "bar", "aria-hidden": "true" }, filled)),
     why(link));
+}
+
+/** What the link means, where links mean several things. */
+function meaning({ relation, direction }) {
+  if (!relation && !direction) return [];
+  const way = { in: "links to it", out: "it links to" }[direction] ?? "";
+  return [element("small", { class: "quiet" }, [relation, way].filter(Boolean).join(": "))];
 }
 
 function why({ explanation, score, target }) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use coldlink::graph::{Relation, Roles};
 use coldlink::model::Summary;
 use serde::Serialize;
 use serde_json::Value;
@@ -41,10 +42,21 @@ pub struct ModelAnswer {
     /// A new node that could be asked about.
     #[schema(value_type = Object)]
     example: Value,
+    /// What links mean, where they have a direction or mean several things.
+    relations: Vec<RelationAnswer>,
     /// Whether nodes can be added.
     read_only: bool,
     /// How much a request may ask for.
     limits: Limits,
+}
+
+/// What links mean.
+#[derive(Serialize, ToSchema)]
+pub struct RelationAnswer {
+    /// What it is called; empty where there is only one and nobody named it.
+    name: String,
+    /// Whether its links have a direction.
+    directed: bool,
 }
 
 /// See what the model is, and what a new node looks like
@@ -70,9 +82,15 @@ fn about(served: &Served, limits: Limits, read_only: bool) -> Result<ModelAnswer
         id,
         columns: columns(served),
         example: example(served),
+        relations: if model.roles().is_plain() { Vec::new() } else { relations(model.roles()) },
         read_only,
         limits,
     })
+}
+
+fn relations(roles: &Roles) -> Vec<RelationAnswer> {
+    let answer = |relation: &Relation| RelationAnswer { name: relation.name.clone(), directed: relation.directed };
+    roles.relations().iter().map(answer).collect()
 }
 
 /// That all is well.

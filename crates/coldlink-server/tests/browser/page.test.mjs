@@ -1,8 +1,9 @@
 // The page as a person uses it, in a real Chromium: by mouse and keyboard, on a phone, in the dark, with bad input.
 //
-//     node page.test.mjs CHROMIUM URL GUARDED_URL TOKEN SHOP_URL FOLDER
+//     node page.test.mjs CHROMIUM URL GUARDED_URL TOKEN SHOP_URL CITED_URL FOLDER
 //
-// The first two servers serve the demo's model, the second one behind a token; the third a model of users and items.
+// The first two servers serve the demo's model, the second one behind a token; the third a model of users and items,
+// the fourth one of papers that cite and like others.
 // Screenshots go to FOLDER.
 
 import assert from "node:assert/strict";
@@ -12,7 +13,7 @@ import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { chromium } from "playwright-core";
 
-const [executablePath, url, guarded, token, shop, folder] = process.argv.slice(2);
+const [executablePath, url, guarded, token, shop, cited, folder] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let browser;
@@ -225,5 +226,22 @@ test("a token is asked for, and a wrong one is told", async () => {
   await page.getByRole("button", { name: "Use it" }).click();
   await page.getByRole("button", { name: "Find its links" }).waitFor();
   assert.equal(await page.getByLabel("Token").isVisible(), false);
+  await done();
+});
+
+test("links of one relation and direction can be asked for, and say what they mean", async () => {
+  const { page, done } = await opened({}, cited);
+  await page.locator("#links > li").first().waitFor();
+  await page.getByText("Search options").click();
+  const which = page.getByLabel("Which links");
+  assert.deepEqual(await which.locator("option").allTextContents(), ["of every relation, what it links to", "cites: what it links to", "cites: what links to it", "likes"]);
+  const meanings = () => page.locator("#links small").allTextContents();
+  assert.deepEqual(new Set(await meanings()), new Set(["cites: it links to", "likes"]));
+  await which.selectOption({ label: "cites: what links to it" });
+  await page.getByRole("button", { name: "Find its links" }).click();
+  await page.waitForFunction(() => document.querySelector("#links small")?.textContent === "cites: links to it");
+  assert.deepEqual(new Set(await meanings()), new Set(["cites: links to it"]));
+  await checkAccessible(page);
+  await shot(page, "directions");
   await done();
 });

@@ -52,32 +52,42 @@ impl GivenLinks {
         }
         let (graph, cleaned) = built(nodes, self.pairs.iter().copied());
         let directed = said.unwrap_or_else(|| shape.is_directed(&cleaned, &graph));
-        let relations = directed.then(|| {
-            let roles = Roles::of(vec![Relation { name, directed }]).unwrap_or_default();
-            RoleGraph::new(nodes, roles, self.pairs.iter().map(|&(source, target)| (0, source, target)))
-        });
-        BuiltLinks { graph, relations, cleaned, ignored_direction: false }
+        let roles = Roles::of(vec![Relation { name, directed }]).filter(|roles| can_be_numbered(nodes, roles));
+        let relations = roles
+            .filter(|_| directed)
+            .map(|roles| RoleGraph::new(nodes, roles, self.pairs.iter().map(|&(source, target)| (0, source, target))));
+        let ignored_direction = directed && relations.is_none();
+        BuiltLinks { graph, relations, cleaned, ignored_direction }
     }
 
     fn build_relations(self, nodes: usize, options: &LoadOptions) -> BuiltLinks {
-        let (graph, cleaned) = built(nodes, self.pairs.iter().copied());
+        let graph = built(nodes, self.pairs.iter().copied()).0;
         let all = || self.pairs.iter().zip(&self.relation_of).map(|(&(source, target), &of)| (of, source, target));
-        let relation = |(number, name): (usize, &String)| {
-            let of =
-                |(of, source, target): (u8, NodeId, NodeId)| (usize::from(of) == number).then_some((source, target));
+        let mut cleaned = Cleaned::default();
+        let mut relations = Vec::with_capacity(self.relations.len());
+        for (number, name) in self.relations.iter().enumerate() {
+            let of = |(of, source, target)| (usize::from(of) == number).then_some((source, target));
             let pairs: Vec<(NodeId, NodeId)> = all().filter_map(of).collect();
-            let found = || {
-                let (shape, (graph, cleaned)) = (Shape::of(nodes, &pairs), built(nodes, pairs.iter().copied()));
-                !shape.is_one_way() && shape.is_directed(&cleaned, &graph)
-            };
-            Relation { name: name.clone(), directed: options.is_directed(name).unwrap_or_else(found) }
-        };
-        let relations: Vec<Relation> = self.relations.iter().enumerate().map(relation).collect();
-        let roles = Roles::of(relations).unwrap_or_default();
+            // A link that two relations have is not repeated.
+            let (own, left_out) = built(nodes, pairs.iter().copied());
+            cleaned.self_loops += left_out.self_loops;
+            cleaned.duplicates += left_out.duplicates;
+            cleaned.reciprocal += left_out.reciprocal;
+            let shape = Shape::of(nodes, &pairs);
+            let found = || !shape.is_one_way() && shape.is_directed(&left_out, &own);
+            relations.push(Relation { name: name.clone(), directed: options.is_directed(name).unwrap_or_else(found) });
+        }
+        let roles = Roles::of(relations).filter(|roles| can_be_numbered(nodes, roles)).unwrap_or_default();
+        let ignored_direction = roles.relations().is_empty();
         let links = all().map(|(of, source, target)| (usize::from(of), source, target));
         let relations = (!roles.is_plain()).then(|| RoleGraph::new(nodes, roles, links));
-        BuiltLinks { graph, relations, cleaned, ignored_direction: false }
+        BuiltLinks { graph, relations, cleaned, ignored_direction }
     }
+}
+
+/// Whether every node in every role has a number.
+fn can_be_numbered(nodes: usize, roles: &Roles) -> bool {
+    nodes.checked_mul(roles.count()).is_some_and(|count| u32::try_from(count).is_ok())
 }
 
 impl BuiltLinks {
@@ -138,6 +148,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::PLAIN;
     use crate::synthetic::World;
 
     fn directed(pairs: Vec<(NodeId, NodeId)>) -> bool {
@@ -186,5 +197,23 @@ mod tests {
         let found: Vec<(&str, bool)> =
             relations.roles.relations().iter().map(|relation| (relation.name.as_str(), relation.directed)).collect();
         assert_eq!((found, relations.graph.links()), (vec![("cites", true), ("likes", false)], 5));
+    }
+
+    #[test]
+    fn a_link_that_two_relations_have_is_not_repeated() {
+        let links = GivenLinks {
+            pairs: vec![(0, 1), (1, 2), (2, 1), (0, 1), (0, 1), (2, 2)],
+            relation_of: vec![0, 0, 0, 1, 1, 1],
+            relations: vec!["cites".into(), "likes".into()],
+        };
+        let BuiltLinks { cleaned, .. } = links.build(3, &LoadOptions::default());
+        assert_eq!((cleaned.duplicates, cleaned.self_loops, cleaned.reciprocal), (1, 1, 1));
+    }
+
+    #[test]
+    fn directions_are_dropped_where_roles_would_not_fit_into_numbers() {
+        let directed = Roles::of(vec![Relation { name: String::new(), directed: true }]).unwrap();
+        assert!(can_be_numbered(1 << 31, &PLAIN) && can_be_numbered((1 << 31) - 1, &directed));
+        assert!(!can_be_numbered(1 << 31, &directed));
     }
 }
