@@ -13,7 +13,7 @@ use super::{numbers, times};
 
 /// Rows from the first on in which different cells and different values are counted.
 const COUNTED: usize = 100_000;
-/// Cells without spaces in which the words of names are counted.
+/// Cells in which the words of names are counted.
 const COUNTED_NAMES: usize = 20_000;
 /// So many different ones are few, however many rows there are.
 const FEW: usize = 50;
@@ -93,7 +93,7 @@ struct Values {
     different: HashSet<u64>,
 }
 
-/// The words of cells without spaces.
+/// The words of cells that may be names.
 #[derive(Default)]
 struct Names {
     cells: usize,
@@ -170,7 +170,7 @@ impl Values {
 
 impl Names {
     fn look(&mut self, text: &str) {
-        if self.cells == COUNTED_NAMES || text.contains(char::is_whitespace) {
+        if self.cells == COUNTED_NAMES {
             return;
         }
         self.cells += 1;
@@ -358,7 +358,7 @@ impl Survey {
         self.nearly_all(self.hexes)
     }
 
-    /// Whether cells are names without spaces that share words.
+    /// Whether cells are names that share words.
     pub fn names_share_words(&self) -> bool {
         self.names.have_common_words()
     }

@@ -51,7 +51,7 @@ pub struct RoleResult {
     pub lists: Lists,
     /// The expected calibration error; `None` where scores give no probabilities.
     pub ece: Option<f64>,
-    /// The lists of [`Neighbours`].
+    /// The lists of [`super::Neighbours`].
     pub knn: Lists,
 }
 

@@ -64,7 +64,7 @@ impl GivenLinks {
         let graph = built(nodes, self.pairs.iter().copied()).0;
         let all = || self.pairs.iter().zip(&self.relation_of).map(|(&(source, target), &of)| (of, source, target));
         let mut cleaned = Cleaned::default();
-        let mut relations = Vec::with_capacity(self.relations.len());
+        let (mut shapes, mut relations) = (Vec::new(), Vec::with_capacity(self.relations.len()));
         for (number, name) in self.relations.iter().enumerate() {
             let of = |(of, source, target)| (usize::from(of) == number).then_some((source, target));
             let pairs: Vec<(NodeId, NodeId)> = all().filter_map(of).collect();
@@ -76,6 +76,14 @@ impl GivenLinks {
             let shape = Shape::of(nodes, &pairs);
             let found = || !shape.is_one_way() && shape.is_directed(&left_out, &own);
             relations.push(Relation { name: name.clone(), directed: options.is_directed(name).unwrap_or_else(found) });
+            shapes.push((shape, Shape::both_ways(&left_out, &own)));
+        }
+        // Where one relation has a direction, people write the links of the others down from their sources as well.
+        if relations.iter().any(|relation| relation.directed) {
+            for (relation, (shape, both_ways)) in relations.iter_mut().zip(&shapes) {
+                let found = relation.directed || !shape.is_one_way() && *both_ways < SOME;
+                relation.directed = options.is_directed(&relation.name).unwrap_or(found);
+            }
         }
         let roles = Roles::of(relations).filter(|roles| can_be_numbered(nodes, roles)).unwrap_or_default();
         let ignored_direction = roles.relations().is_empty();
@@ -137,8 +145,13 @@ impl Shape {
         self.ordered || self.between_groups
     }
 
+    /// The share of links that stand there both ways.
+    fn both_ways(cleaned: &Cleaned, graph: &Graph) -> f64 {
+        cleaned.reciprocal as f64 / graph.links().max(1) as f64
+    }
+
     fn is_directed(&self, cleaned: &Cleaned, graph: &Graph) -> bool {
-        let both_ways = cleaned.reciprocal as f64 / graph.links().max(1) as f64;
+        let both_ways = Shape::both_ways(cleaned, graph);
         // Where links are repeated by chance, as many are by turning them round.
         let by_intent = both_ways >= SOME && cleaned.reciprocal > REPEATED * cleaned.duplicates;
         both_ways < NEARLY_ALL && (by_intent || self.unevenness > UNEVEN)
@@ -215,5 +228,24 @@ mod tests {
         let directed = Roles::of(vec![Relation { name: String::new(), directed: true }]).unwrap();
         assert!(can_be_numbered(1 << 31, &PLAIN) && can_be_numbered((1 << 31) - 1, &directed));
         assert!(!can_be_numbered(1 << 31, &directed));
+    }
+
+    #[test]
+    fn a_relation_beside_a_directed_one_is_directed_unless_its_links_run_both_ways() {
+        let pairs = |chain: &[(NodeId, NodeId)]| {
+            let mut pairs = vec![(0, 1), (1, 2), (2, 1), (5, 2), (6, 1)];
+            pairs.extend_from_slice(chain);
+            pairs
+        };
+        let directed = |chain: &[(NodeId, NodeId)]| {
+            let pairs = pairs(chain);
+            let relation_of = (0..pairs.len()).map(|place| u8::from(place >= 5)).collect();
+            let links = GivenLinks { pairs, relation_of, relations: vec!["is a".into(), "part of".into()] };
+            let roles = links.build(9, &LoadOptions::default()).relations.unwrap().roles;
+            roles.relations().iter().map(|relation| relation.directed).collect::<Vec<_>>()
+        };
+        assert_eq!(directed(&[(3, 4), (7, 3), (4, 8)]), [true, true], "a chain");
+        assert_eq!(directed(&[(3, 4), (4, 3), (7, 3), (3, 7)]), [true, false], "both ways");
+        assert_eq!(directed(&[(3, 4), (3, 7), (4, 8)]), [true, false], "in the order of the nodes");
     }
 }
