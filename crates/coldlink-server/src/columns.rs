@@ -63,7 +63,7 @@ pub fn columns(served: &Served) -> Vec<Column> {
 /// The only place that knows the kinds of columns.
 fn describe(column: &coldlink::columns::Column) -> Option<Column> {
     let takes = match column.kind {
-        _ if column.width() == 0 => return None,
+        _ if column.is_ignored() => return None,
         ColumnKind::Numeric { .. } => Takes::Number,
         ColumnKind::Boolean {} => Takes::Flag,
         ColumnKind::Categorical { part: CellPart::Whole, .. } | ColumnKind::Type {} => Takes::Choice,
@@ -94,7 +94,7 @@ pub fn example(served: &Served) -> Value {
     };
     let names: Vec<String> = attributes.iter().map(|&column| served.model.attribute_name(column)).collect();
     let words_of = |column: &Column| {
-        let start = format!("{}=", column.name);
+        let start = format!("{}=", schema.column(&column.name).map_or("", |(column, _)| schema.attributes_of(column)));
         let words = names.iter().filter_map(|name| name.strip_prefix(&start)).filter(|word| *word != "(other)");
         words.map(str::to_owned).collect::<Vec<_>>()
     };

@@ -1,7 +1,7 @@
 //! `coldlink inspect`: what is in a graph or a model.
 
 use clap::Args;
-use coldlink::columns::{ColumnKind, EdgeColumns, Finding, Schema};
+use coldlink::columns::{ColumnKind, EdgeColumns, Finding, Schema, Values};
 use coldlink::config::Term;
 use coldlink::dataset::Dataset;
 use coldlink::graph::{Attributes, NodeId};
@@ -107,6 +107,9 @@ struct Column {
     name: String,
     kind: &'static str,
     attributes: usize,
+    /// Whether its words are those of the first text.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    shares_words: bool,
     /// The node types that have it, if not all do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     of: Vec<String>,
@@ -131,8 +134,11 @@ impl Column {
 
     /// The kind and the number of attributes with the reason; then, a line each, some cells and the odd ones.
     fn add_to(&self, facts: &mut Facts) {
-        let made =
-            if self.attributes > 0 { format!(", {}", count(self.attributes, "attribute")) } else { String::new() };
+        let made = match self.attributes {
+            _ if self.shares_words => ", the same attributes as other texts".to_owned(),
+            0 => String::new(),
+            attributes => format!(", {}", count(attributes, "attribute")),
+        };
         let reason = self.found.as_ref().map(|found| format!(": {}", found.reason)).unwrap_or_default();
         facts.add(format!("column `{}`", self.name), self.kind_text() + &made + &reason);
         let Some(Found { samples, odd_cells, odd_examples, .. }) = &self.found else { return };
@@ -265,7 +271,7 @@ const SCHEMA_HEAD: &str = "\
 #                 part = whole | domain | starts: what of an address or a postal code counts
 #   multi-valued  a|b|c or a JSON list; likewise; separator = | or ; or ,
 #   text          the `vocabulary` most frequent words; stop_words = none | english; weights = tf-idf | binary;
-#                 parts: whether those of `snake_case` count as well
+#                 parts: whether those of `snake_case` count as well; shared: whether a word is the same attribute in all texts
 #   date-time     its age, and its place in the year, the week and the day; order = month-first | day-first
 #   vector        a list of numbers, as a text embedding made elsewhere
 #   type          the node type: links are found among nodes of types that are linked
@@ -284,13 +290,15 @@ fn columns(schema: &Schema, findings: &[Finding]) -> Vec<Column> {
         let Finding { reason, samples, odd, examples, .. } = finding;
         Some(Found { reason, samples, odd_cells: odd, odd_examples: examples })
     };
-    let column =
-        |name: &String, kind, attributes, of| Column { name: name.clone(), kind, attributes, of, found: found(name) };
-    let others = schema.columns.iter().map(|of| match &of.kind {
-        ColumnKind::Ignore {} => column(&of.name, "not used", 0, Vec::new()),
-        kind => column(&of.name, kind.name(), of.width(), of.of.clone()),
+    let others = schema.columns.iter().map(|of| {
+        let kind = if of.kind == (ColumnKind::Ignore {}) { "not used" } else { of.kind.name() };
+        let shares_words = of.values == Values::Shared;
+        let (name, attributes, node_types) = (of.name.clone(), of.width(), of.of.clone());
+        Column { found: found(&name), name, kind, attributes, shares_words, of: node_types }
     });
-    [column(&schema.id, "names of nodes", 0, Vec::new())].into_iter().chain(others).collect()
+    let (name, kind) = (schema.id.clone(), "names of nodes");
+    let names = Column { name, kind, attributes: 0, shares_words: false, of: Vec::new(), found: None };
+    [names].into_iter().chain(others).collect()
 }
 
 #[derive(Serialize)]

@@ -112,6 +112,7 @@ impl Numbering {
                 self.sparse.push((first, vectors));
                 Values::Numbers(size)
             }
+            Target::Shared { .. } => Values::Shared,
             Target::Nothing | Target::Sparse { .. } | Target::Dense { .. } => Values::None,
         };
         let column = Column { name, kind, values, of };
@@ -185,8 +186,8 @@ impl Numbering {
     }
 }
 
-/// What two values of a cell count that fell into one bucket: as if they were the same, so that new rows count the same.
-fn in_one_bucket(one: f32, other: f32, counted: bool) -> f32 {
+/// What two values of a row count that are one attribute: as if they were the same, so that new rows count the same.
+pub(super) fn in_one_bucket(one: f32, other: f32, counted: bool) -> f32 {
     if counted { 1.0 + ((one - 1.0).exp() + (other - 1.0).exp()).ln() } else { 1.0 }
 }
 

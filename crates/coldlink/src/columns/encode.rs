@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::cell::{Cell, Cells};
+use super::collected::in_one_bucket;
 use super::encoding::{Encoding, Parts, ValueColumn};
 use super::kind::ColumnKind;
 use super::lookup::Lookup;
@@ -53,6 +54,8 @@ pub(crate) struct Encoder<'a> {
     pub(super) next: u32,
     pub(super) out: Encoded,
     entries: Vec<(u32, f32)>,
+    /// Whether readers write to the same attributes.
+    shares: bool,
     strict: bool,
 }
 
@@ -80,6 +83,10 @@ pub(super) enum Target<'a> {
     Values {
         column: ValueColumn,
         lookup: Lookup<'a>,
+    },
+    /// To the values of an earlier reader.
+    Shared {
+        with: usize,
     },
     /// Lists of numbers that are being collected.
     Collected(Vectors),
@@ -132,7 +139,8 @@ impl Target<'_> {
     /// Adds what a cell says, sorted by attribute.
     fn read(&mut self, cell: Cell<'_>, missing: bool, row: &mut Row<'_>) -> Outcome {
         match self {
-            Target::Nothing => Outcome::Read,
+            // Those read for another reader are handed to its target.
+            Target::Nothing | Target::Shared { .. } => Outcome::Read,
             Target::Parts { parts, first } => {
                 let read =
                     !missing && (parts.read)(cell, &mut |part, number| row.entries.push((*first + part, number)));
@@ -232,7 +240,7 @@ impl Reader<'_> {
 
     /// Whether its table lacks a column that nodes of some types have.
     fn is_lacking(&self) -> bool {
-        let lacking = |column: &Column| !column.of.is_empty() && column.width() > 0;
+        let lacking = |column: &Column| !column.of.is_empty() && !column.is_ignored();
         self.place.is_none() && matches!(self.owners, Owners::Given(column) if lacking(column))
     }
 
@@ -249,8 +257,10 @@ impl<'a> Encoder<'a> {
     /// Collects the values of columns of these kinds; `kinds` are those of all columns but the names, in their order.
     pub fn collecting(header: &[String], kinds: &[(usize, ColumnKind)], strict: bool) -> Self {
         let mut next = 0;
-        let reader = |&(place, kind): &(usize, ColumnKind)| {
+        let reader = |(number, &(place, kind)): (usize, &(usize, ColumnKind))| {
+            let first = kinds.iter().position(|other| kind.shares_words() && other.1 == kind);
             let target = match kind.encoding() {
+                _ if let Some(with) = first.filter(|with| *with < number) => Target::Shared { with },
                 Encoding::Nothing => Target::Nothing,
                 Encoding::Parts(parts) => {
                     let first = next;
@@ -268,7 +278,7 @@ impl<'a> Encoder<'a> {
             let owners = Owners::Found(BTreeSet::new());
             Reader { name: header[place].clone(), kind, place: Some(place), target, owners }
         };
-        let readers = kinds.iter().map(reader).collect();
+        let readers = kinds.iter().enumerate().map(reader).collect();
         Encoder { next, ..Encoder::new(readers, Encoded::new(0), strict) }
     }
 
@@ -278,10 +288,14 @@ impl<'a> Encoder<'a> {
         let mut readers = Vec::new();
         for (column, first) in schema.placed() {
             let place = header.iter().position(|name| *name == column.name);
-            if place.is_none() && column.width() > 0 && column.of.is_empty() {
+            let is_expected = !column.is_ignored() && column.of.is_empty() && column.name != schema.id;
+            if place.is_none() && is_expected {
                 out.mismatches.missing_columns.push(column.name.clone());
             }
-            let target = column.target(first, schema.sparse_width());
+            let target = match schema.first_with_words_of(column) {
+                Some(with) => Target::Shared { with },
+                None => column.target(first, schema.sparse_width()),
+            };
             readers.push(Reader {
                 name: column.name.clone(),
                 kind: column.kind,
@@ -298,7 +312,8 @@ impl<'a> Encoder<'a> {
     fn new(readers: Vec<Reader<'a>>, out: Encoded, strict: bool) -> Self {
         let type_place =
             readers.iter().find(|reader| reader.kind == ColumnKind::Type {}).and_then(|reader| reader.place);
-        Encoder { readers, type_place, types: Vec::new(), next: 0, out, entries: Vec::new(), strict }
+        let shares = readers.iter().any(|reader| matches!(reader.target, Target::Shared { .. }));
+        Encoder { readers, type_place, types: Vec::new(), next: 0, out, entries: Vec::new(), shares, strict }
     }
 
     /// What was not expected so far.
@@ -313,7 +328,9 @@ impl<'a> Encoder<'a> {
         let node_type = self.type_place.map_or(Cell::Missing, |place| row.cell(place)).to_text();
         let (dense_start, mut type_number) = (self.out.dense.len(), NO_TYPE);
         self.out.dense.resize(dense_start + self.out.dense_width, 0.0);
-        for reader in &mut self.readers {
+        for place in 0..self.readers.len() {
+            let (before, rest) = self.readers.split_at_mut(place);
+            let reader = &mut rest[0];
             let cell = reader.place.map_or(Cell::Missing, |place| row.cell(place).tidy());
             let missing = reader.is_missing(cell);
             if missing && !reader.belongs_to(&node_type) {
@@ -325,7 +342,11 @@ impl<'a> Encoder<'a> {
             let start = self.entries.len();
             let dense = &mut self.out.dense[dense_start..];
             let mut written = Row { number, next: &mut self.next, entries: &mut self.entries, dense };
-            let outcome = reader.target.read(cell, missing, &mut written);
+            let target = match reader.target {
+                Target::Shared { with } => &mut before[with].target,
+                _ => &mut reader.target,
+            };
+            let outcome = target.read(cell, missing, &mut written);
             if reader.kind == (ColumnKind::Type {}) {
                 type_number = self.entries.get(start).map_or(NO_TYPE, |entry| entry.0);
             }
@@ -336,6 +357,16 @@ impl<'a> Encoder<'a> {
                 _ => reader.note_owner(&node_type),
             }
             self.out.mismatches.note(reader, cell, outcome, line, self.strict)?;
+        }
+        if self.shares {
+            self.entries.sort_by_key(|entry| entry.0);
+            // Only words that count repetitions are shared.
+            self.entries.dedup_by(|next, kept| {
+                next.0 == kept.0 && {
+                    kept.1 = in_one_bucket(kept.1, next.1, true);
+                    true
+                }
+            });
         }
         if self.width() > MOST_ATTRIBUTES {
             return Err(CellProblem::TooManyAttributes { most: MOST_ATTRIBUTES });

@@ -107,7 +107,7 @@ impl ColumnKind {
                 open: false,
                 fit: Fitting::Grouped { at_least: rare },
             }),
-            ColumnKind::Text { vocabulary, rare, stop_words, weights, hashed, buckets, parts } => {
+            ColumnKind::Text { vocabulary, rare, stop_words, weights, hashed, buckets, parts, .. } => {
                 let weighed = weights == WordWeights::TfIdf;
                 Encoding::Values(ValueColumn {
                     split: Split::Words(stop_words, parts == Some(true)),

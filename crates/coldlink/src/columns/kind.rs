@@ -120,6 +120,10 @@ pub enum ColumnKind {
         /// it, and have none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parts: Option<bool>,
+        /// Whether a word is the same attribute in all texts that share words and have the same options. Schemas from before there
+        /// were shared words do not say it, and have none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shared: Option<bool>,
     },
     /// A date, with or without a time: its age, and its place in the year, the week and the day.
     DateTime {
@@ -289,15 +293,19 @@ impl ColumnKind {
         ColumnKind::MultiValued { rare, limit, buckets: BUCKETS, separator }
     }
 
-    /// The same for tables that are read now: words have parts unless it is said.
-    pub(super) fn of_today(self) -> Self {
-        match self {
-            ColumnKind::Text { vocabulary, rare, stop_words, weights, hashed, buckets, parts } => {
-                let parts = parts.or(Some(true));
-                ColumnKind::Text { vocabulary, rare, stop_words, weights, hashed, buckets, parts }
-            }
-            other => other,
+    /// The same for tables that are read now: words have parts and are shared, unless a user says otherwise.
+    pub(super) fn of_today(mut self) -> Self {
+        if let ColumnKind::Text { parts, shared, .. } = &mut self {
+            *parts = parts.or(Some(true));
+            *shared = shared.or(Some(true));
         }
+        self
+    }
+
+    /// Whether its words are attributes that other texts have as well. Repeated words of several cells add up, so words that only
+    /// are there or not cannot be shared.
+    pub(super) fn shares_words(self) -> bool {
+        matches!(self, ColumnKind::Text { shared: Some(true), weights: WordWeights::TfIdf, .. })
     }
 
     /// Words, with the usual options.
@@ -310,6 +318,7 @@ impl ColumnKind {
             hashed: false,
             buckets: BUCKETS,
             parts: Some(true),
+            shared: Some(true),
         }
     }
 
@@ -378,11 +387,11 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_a_schema_from_before_has_no_parts_of_words() {
+    fn a_text_of_a_schema_from_before_has_no_parts_of_words_and_shares_none() {
         let old: ColumnKind = toml::from_str("kind = \"text\"").unwrap();
-        assert!(matches!(old, ColumnKind::Text { parts: None, .. }));
-        assert!(matches!(old.of_today(), ColumnKind::Text { parts: Some(true), .. }));
-        let said: ColumnKind = toml::from_str("kind = \"text\"\nparts = false").unwrap();
+        assert!(matches!(old, ColumnKind::Text { parts: None, shared: None, .. }));
+        assert!(matches!(old.of_today(), ColumnKind::Text { parts: Some(true), shared: Some(true), .. }));
+        let said: ColumnKind = toml::from_str("kind = \"text\"\nparts = false\nshared = false").unwrap();
         assert_eq!(said.of_today(), said);
     }
 

@@ -216,14 +216,20 @@ fn decide(name: &str, survey: &Survey) -> (ColumnKind, &'static str) {
 }
 
 impl Surveys {
-    /// What all columns but the names are, in their order: as users say, or by the rules.
+    /// What all columns are, in their order: as users say, or by the rules. The names of nodes are a column only where they have words.
     pub fn findings(&self, header: &[String], id: usize, given: &Columns) -> Vec<(usize, ColumnKind, Finding)> {
-        let others = (0..header.len()).filter(|&place| place != id);
+        let is_used = |place: &usize| match given.columns.get(&header[*place]) {
+            Some(kind) => *place != id || *kind != ColumnKind::Ignore {},
+            None => *place != id || self.0[id].are_names_of_words(),
+        };
         let type_is_given = given.columns.values().any(|kind| *kind == ColumnKind::Type {});
         let find = |place: usize| {
             let (name, survey) = (&header[place], &self.0[place]);
             let (kind, reason) = match given.columns.get(name) {
                 Some(kind) => (kind.of_today(), "as you set it".to_owned()),
+                None if place == id => {
+                    (ColumnKind::text(), "names of nodes that share words, used by these".to_owned())
+                }
                 None => match (self.repeated(place, header, given), decide(name, survey)) {
                     (Some(other), (_, _)) => (ColumnKind::Ignore {}, format!("it repeats column `{other}`")),
                     // Users have said which column tells node types.
@@ -238,7 +244,7 @@ impl Surveys {
             let samples = survey.samples.clone();
             (place, kind, Finding { column: name.clone(), reason, samples, doubt, ..Finding::default() })
         };
-        others.map(find).collect()
+        (0..header.len()).filter(is_used).map(find).collect()
     }
 
     /// A column before this one with the same cells, that something is made of or that names nodes.
@@ -423,5 +429,23 @@ mod tests {
         let given = Columns::parse("[columns]\na.kind = \"ignore\"\n").unwrap();
         let found: Vec<String> = reasons(&given).collect();
         assert_eq!(found[..2], ["as you set it", "nearly all cells are numbers"]);
+    }
+
+    #[test]
+    fn names_of_nodes_are_a_text_where_they_share_words() {
+        let check = |name: fn(usize) -> String, given: &str, expected: Option<ColumnKind>| {
+            let header = ["id".to_owned()];
+            let mut surveys = Surveys::of(1);
+            (0..200).for_each(|row| surveys.look(&vec![serde_json::Value::from(name(row))]));
+            let found = surveys.findings(&header, 0, &Columns::parse(given).unwrap());
+            assert_eq!(found.first().map(|found| found.1), expected, "{}", name(7));
+        };
+        let package = |row: usize| format!("lib{}-{}{row}", word(row, 0), word(row, 1));
+        check(package, "", Some(ColumnKind::text()));
+        check(package, "[columns]\nid.kind = \"ignore\"\n", None);
+        check(|row| format!("{} {}", word(row, 0), word(row, 1)), "", Some(ColumnKind::text()));
+        check(|row| format!("user_{row}"), "", None);
+        check(|row| format!("{:032x}", u128::from(mixed(row)) << 64 | u128::from(mixed(row + 1))), "", None);
+        check(|row| format!("{row}"), "[columns]\nid.kind = \"text\"\n", Some(ColumnKind::text()));
     }
 }

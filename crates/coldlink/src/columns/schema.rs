@@ -54,6 +54,8 @@ pub enum Values {
     Numbers(u32),
     /// So many numbers, in the dense part.
     Dense(u32),
+    /// The words of the first column of this kind.
+    Shared,
 }
 
 impl Values {
@@ -67,7 +69,7 @@ impl Column {
     pub fn width(&self) -> usize {
         match (self.kind.encoding(), &self.values) {
             (Encoding::Parts(parts), _) => parts.parts.len() + 1,
-            (Encoding::Nothing, _) | (_, Values::None) => 0,
+            (Encoding::Nothing, _) | (_, Values::None | Values::Shared) => 0,
             (_, Values::Listed(values)) => values.len() + usize::from(self.has_other()),
             (_, Values::Hashed(count) | Values::Numbers(count) | Values::Dense(count)) => *count as usize,
         }
@@ -94,17 +96,23 @@ impl Column {
         matches!(self.kind.encoding(), Encoding::Values(column) if column.counted)
     }
 
-    fn attribute_names(&self, names: &mut Vec<String>) {
-        let Column { name, kind, values, .. } = self;
+    /// Whether it becomes no attribute.
+    pub fn is_ignored(&self) -> bool {
+        self.width() == 0 && self.values != Values::Shared
+    }
+
+    /// `name` stands for the column.
+    fn attribute_names(&self, name: &str, names: &mut Vec<String>) {
+        let Column { kind, values, .. } = self;
         match (kind.encoding(), values) {
             (Encoding::Parts(parts), _) => {
                 names.extend(parts.parts.iter().map(|part| match part.name {
-                    "" => name.clone(),
+                    "" => name.to_owned(),
                     part => format!("{name} ({part})"),
                 }));
                 names.push(format!("{name} is missing"));
             }
-            (Encoding::Nothing, _) | (_, Values::None) => {}
+            (Encoding::Nothing, _) | (_, Values::None | Values::Shared) => {}
             (_, Values::Listed(values)) => names.extend(values.iter().map(|value| format!("{name}={value}"))),
             (_, Values::Hashed(buckets)) => names.extend((0..*buckets).map(|bucket| format!("{name}#{bucket}"))),
             (_, Values::Numbers(size) | Values::Dense(size)) => {
@@ -142,12 +150,13 @@ impl Column {
             Encoding::Parts(_) => self.values == Values::None,
             Encoding::Vector(_) => matches!(self.values, Values::Numbers(_) | Values::Dense(_)),
             Encoding::Values(_) if self.kind == (ColumnKind::Type {}) => matches!(self.values, Values::Listed(_)),
+            Encoding::Values(_) if self.values == Values::Shared => self.kind.shares_words(),
             Encoding::Values(_) => matches!(self.values, Values::Listed(_) | Values::Hashed(_)),
             Encoding::Nothing => self.values == Values::None,
         };
         let sound = match &self.values {
             Values::Listed(values) => values.is_sorted_by(|a, b| a < b),
-            Values::None => true,
+            Values::None | Values::Shared => true,
             Values::Hashed(count) | Values::Dense(count) => (1..1 << 24).contains(count),
             Values::Numbers(count) => *count < 1 << 24,
         };
@@ -190,8 +199,20 @@ impl Schema {
     /// What the attributes are called: `column`, `column=value`, `column is missing` and their like.
     pub fn attribute_names(&self) -> Vec<String> {
         let mut names = Vec::with_capacity(self.width());
-        self.in_order().for_each(|(column, _)| column.attribute_names(&mut names));
+        self.in_order().for_each(|(column, _)| column.attribute_names(self.attributes_of(column), &mut names));
         names
+    }
+
+    /// What the attributes of a column are called by: its name, or `text` where columns share them.
+    pub fn attributes_of<'a>(&self, column: &'a Column) -> &'a str {
+        let shares = |other: &Column| other.values == Values::Shared && other.kind == column.kind;
+        if self.columns.iter().any(shares) { column.kind.name() } else { &column.name }
+    }
+
+    /// The place of the column whose words another shares.
+    pub(super) fn first_with_words_of(&self, column: &Column) -> Option<usize> {
+        let is_first = |other: &Column| other.kind == column.kind && other.values != Values::Shared;
+        self.columns.iter().position(is_first).filter(|_| column.values == Values::Shared)
     }
 
     /// What is to be fitted to which attributes.
@@ -204,7 +225,7 @@ impl Schema {
     /// The columns that become no attribute, except one without a name.
     pub fn ignored(&self) -> Vec<String> {
         let named = self.columns.iter().filter(|column| !column.name.is_empty());
-        named.filter(|column| column.width() == 0).map(|column| column.name.clone()).collect()
+        named.filter(|column| column.is_ignored()).map(|column| column.name.clone()).collect()
     }
 
     /// The column that tells the type of each node, and its first attribute.
@@ -250,7 +271,12 @@ impl Schema {
 
     /// Whether what a file says can be worked with: values sorted and different, sizes that fit in memory.
     pub(crate) fn is_sound(&self) -> bool {
-        self.columns.iter().all(Column::is_sound) && self.width() < 1 << 30
+        let shares = |column: &Column| column.values == Values::Shared;
+        let is_before = |place: usize, first: Option<usize>| first.is_some_and(|first| first < place);
+        let columns = || self.columns.iter().enumerate();
+        self.columns.iter().all(Column::is_sound)
+            && columns().all(|(place, column)| !shares(column) || is_before(place, self.first_with_words_of(column)))
+            && self.width() < 1 << 30
     }
 }
 

@@ -358,6 +358,11 @@ impl Survey {
         self.nearly_all(self.hexes)
     }
 
+    /// Whether names of nodes say something by their words.
+    pub fn are_names_of_words(&self) -> bool {
+        self.names_share_words() && !self.are_hex() && !self.are_emails() && !self.are_urls()
+    }
+
     /// Whether cells are names that share words.
     pub fn names_share_words(&self) -> bool {
         self.names.have_common_words()

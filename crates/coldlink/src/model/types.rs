@@ -44,6 +44,12 @@ pub enum FilterError {
         /// Values there are, or columns where there is none of that name.
         known: Vec<String>,
     },
+    /// A text whose words are the same attributes as those of others.
+    #[error("column `{column}` shares its words with other texts")]
+    SharedWords {
+        /// The column.
+        column: String,
+    },
 }
 
 impl FilterError {
@@ -63,6 +69,9 @@ impl FilterError {
             }
             FilterError::UnknownValue { known, .. } if known.is_empty() => Hint::new("filter by a column of values"),
             FilterError::UnknownValue { known, .. } => Hint::text(format!("use one of {}", listed(known))),
+            FilterError::SharedWords { .. } => {
+                Hint::new("filter by `text=WORD`, which looks for the word in all of them")
+            }
         })
     }
 }
@@ -97,6 +106,9 @@ impl Model {
     /// Nodes of the graph that do not have a value, in rising order: what a plan leaves out that wants the others.
     pub fn without_value(&self, column: &str, value: &str) -> Result<Vec<NodeId>, FilterError> {
         let (Some(memory), Some(schema)) = (&self.memory, &self.schema) else { return Err(FilterError::NoValues) };
+        if schema.column(column).is_some_and(|(found, _)| schema.attributes_of(found) != column) {
+            return Err(FilterError::SharedWords { column: column.to_owned() });
+        }
         let wanted = format!("{column}={value}");
         let is_flag = schema.column(column).is_some_and(|(column, _)| column.kind == ColumnKind::Boolean {});
         let (name, has) = match (is_flag, value) {
@@ -118,7 +130,10 @@ impl Model {
         let start = format!("{column}=");
         let values: Vec<String> =
             self.attribute_names().iter().filter_map(|name| name.strip_prefix(&start).map(str::to_owned)).collect();
-        let of_columns = || schema.columns.iter().filter(|column| column.width() > 0).map(|column| column.name.clone());
+        let of_columns = || {
+            let with_values = schema.columns.iter().filter(|column| column.width() > 0);
+            with_values.map(|column| schema.attributes_of(column).to_owned())
+        };
         let known = if values.is_empty() { of_columns().collect() } else { values };
         FilterError::UnknownValue { column: column.to_owned(), value: value.to_owned(), known }
     }

@@ -347,7 +347,7 @@ mod tests {
         let nodes = format!("id,{}\np1{}\n", names.join(","), ",word".repeat(80));
         let columns: Vec<String> = names
             .iter()
-            .map(|name| format!("{name} = {{ kind = \"text\", hashed = true, buckets = 4194304 }}\n"))
+            .map(|name| format!("{name} = {{ kind = \"text\", hashed = true, buckets = 4194304, shared = false }}\n"))
             .collect();
         let columns = toml::from_str(&format!("[columns]\n{}", columns.concat())).unwrap();
         let error = load_texts(b"source,target\n", nodes.as_bytes(), LoadOptions { columns, ..LoadOptions::default() });
