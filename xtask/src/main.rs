@@ -34,7 +34,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 21] = [
+const TASKS: [Task; 22] = [
     Task {
         name: "test",
         arguments: "",
@@ -65,6 +65,15 @@ const TASKS: [Task; 21] = [
         about: "lists of links of new nodes beside votes of similar nodes, on eight graphs, into results/ (an hour and a half); goes on where \
                 it stopped",
         run: lists::run,
+    },
+    Task {
+        name: "relations",
+        arguments: "[SEEDS]",
+        about: "one model of three relations against a model of each, ten seeds unless told, into results/",
+        run: |arguments| {
+            let (example, title) = ("relations", "One model of several relations against a model of each");
+            Measured { task: "relations", example, title }.run(arguments)
+        },
     },
     Task {
         name: "ablation",

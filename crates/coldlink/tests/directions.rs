@@ -103,3 +103,32 @@ fn directed_graphs_are_evaluated_and_kept_by_packed_files() {
     assert!(mean.pooled.auc.unwrap() > 0.9 && mean.mrr.unwrap() > 0.2, "{mean:?}");
     assert!(Evaluation::new(&packed, &Protocol::Deal2020, &settings).run(&mut Silent).is_err());
 }
+
+#[test]
+fn a_rare_relation_is_better_found_by_a_model_that_knows_others() {
+    // Programs like one another as they depend on libraries: by topic. Few of them say whom they like.
+    let measured = |depends: bool| {
+        let (mut nodes, mut edges) = (String::new(), String::new());
+        for node in 0..300_usize {
+            let (topic, noise) = (node % 10, node * 7 % 30);
+            nodes += &format!("{{\"id\":\"n{node}\",\"words\":[\"t{topic}-{}\",\"x{noise}\"]}}\n", node / 10 % 6);
+            for step in [1, 4, 9, 16].into_iter().filter(|_| depends) {
+                edges += &link(&format!("n{node}"), &format!("n{}", (node + 10 * step) % 50), "depends", true);
+            }
+            if node % 3 == 0 && node >= 50 {
+                edges += &link(&format!("n{node}"), &format!("n{}", (node + 20) % 50), "likes", true);
+            }
+        }
+        let options = LoadOptions { directed: Some(true), ..LoadOptions::default() };
+        let dataset = load_json_lines(nodes.into(), edges.into(), &options).unwrap();
+        let settings = ["steps=150", "width=32"]
+            .iter()
+            .fold(Settings::of_preset("default", 0.0).unwrap(), |settings, setting| settings.set(setting).unwrap());
+        let evaluation = Evaluation { seeds: 3, ..Evaluation::new(&dataset, &Protocol::Strict, &settings) };
+        let roles = evaluation.run(&mut Silent).unwrap().record.report.roles;
+        let found = roles.iter().find(|role| role.relation == "likes" && role.direction == "out").unwrap();
+        found.lists.mrr.unwrap()
+    };
+    let (together, alone) = (measured(true), measured(false));
+    assert!(together > 1.2 * alone, "MRR {together:.3} together, {alone:.3} alone");
+}
