@@ -1,5 +1,7 @@
 //! Synthetic graphs for tests, examples and measurements: nodes of one topic share links and words.
 
+mod oracle;
+
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -12,6 +14,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::dataset::{Dataset, Notes};
 use crate::graph::{AttributeNames, Attributes, Graph, Names, NodeId, NodeTypes};
+
+pub use oracle::Oracle;
 
 /// What a synthetic graph is like; equal worlds give equal graphs.
 ///
@@ -73,6 +77,24 @@ enum Part {
 }
 
 impl World {
+    /// Of any size: topics of a hundred nodes on average, of which each has words of its own; ten links and twenty words a node.
+    /// [`Oracle`] knows the best that can be said of it.
+    pub fn scaled(nodes: u32, seed: u64) -> World {
+        let (topics, words_of_topic) = ((nodes / 100).max(1), 25);
+        World {
+            nodes,
+            topics,
+            links_per_node: 10.0,
+            vocabulary: topics * words_of_topic,
+            words_of_topic,
+            words_per_node: 20,
+            words_within: 0.4,
+            skew: 2.0,
+            seed,
+            ..World::default()
+        }
+    }
+
     /// Links and words at random, without topics.
     pub fn random(nodes: u32, links_per_node: f64, seed: u64) -> World {
         World { nodes, links_per_node, links_within: 0.0, words_within: 0.0, seed, ..World::default() }
@@ -105,8 +127,7 @@ impl World {
 
     /// The words of a node of some topic, sorted.
     pub fn words(&self, topic: u32, random: &mut impl Rng) -> Vec<u32> {
-        let spare = self.vocabulary - self.words_of_topic;
-        let first = (u64::from(topic) * u64::from(self.words_of_topic) % (u64::from(spare) + 1)) as u32;
+        let first = self.first_word(topic);
         let mut word = |_| match random.random_bool(self.words_within) {
             true => first + self.below(self.words_of_topic, random),
             false => self.below(self.vocabulary, random),
