@@ -74,7 +74,7 @@ impl Observer for Listener {
                 self.look(|shown| shown.call_method1("validated", (auc, ap)).map(drop));
             }
             Event::Ended { step, .. } => self.look(|shown| shown.call_method1("ended", (step,)).map(drop)),
-            Event::Advanced { .. } | Event::Saved { .. } | Event::OtherCpu { .. } => {}
+            Event::Advanced { .. } | Event::Scoring { .. } | Event::Saved { .. } | Event::OtherCpu { .. } => {}
         }
         if self.stopped.is_some() { Control::Stop } else { Control::Continue }
     }

@@ -7,6 +7,7 @@ mod failure;
 mod files;
 mod input;
 mod interrupt;
+mod job;
 mod links;
 mod output;
 mod progress;

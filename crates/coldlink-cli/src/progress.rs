@@ -8,11 +8,12 @@ use coldlink::evaluate::{ListQuality, Validated};
 use coldlink::kernel::Cpu;
 use coldlink::split::AuditStatus;
 use coldlink::train::{Control, Event, Observer, Phase};
-use coldlink::tune::{Chosen, Planned, SeedStarted, Tried, Watcher};
+use coldlink::tune::{Chosen, Plan, Planned, SeedStarted, Tried, Watcher};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use crate::interrupt;
-use crate::tables::{percent, whole};
+use crate::job::{Job, Part, about};
+use crate::tables::{count, percent, whole};
 
 /// Time between two lines where there is no terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
@@ -42,6 +43,8 @@ pub struct Progress {
     best: Option<Validated>,
     /// Whether the user knows of another instruction set.
     cpu_noted: bool,
+    /// All that is to be done, where that is known.
+    job: Option<Job>,
 }
 
 enum Shown {
@@ -75,6 +78,7 @@ impl Progress {
             validated: None,
             best: None,
             cpu_noted: false,
+            job: None,
         }
     }
 
@@ -87,6 +91,7 @@ impl Progress {
         let now = Instant::now();
         (self.phase, self.first, self.step, self.steps) = (phase, step, step, steps);
         (self.started, self.last_line) = (now, now);
+        self.tell_job(step);
         let prefix = format!("{}{}", self.label, self.name());
         if let Shown::Bar(bar) = &mut self.shown {
             *bar = ProgressBar::new(steps).with_position(step).with_style(style(BAR));
@@ -100,7 +105,8 @@ impl Progress {
 
     fn advance(&mut self, step: u64, loss: f64) {
         (self.step, self.loss) = (step, loss);
-        let state = self.state();
+        self.tell_job(step);
+        let state = format!("{}{}", self.state(), self.left());
         match &self.shown {
             Shown::Bar(bar) => {
                 bar.set_message(state);
@@ -128,13 +134,40 @@ impl Progress {
             return;
         }
         let seconds = self.started.elapsed().as_secs_f64();
-        let steps = format!("{} steps in {seconds:.1} s", whole(self.step - self.first));
+        let steps = format!("{} steps in {seconds:.1} s{}", whole(self.step - self.first), self.left());
         match (self.phase, self.best) {
             // After a restart the best may lie before it.
             (Phase::Search, Some(best)) if self.first == 0 => {
                 self.line(&format!("{steps}, best after {}: {}", whole(best.step), quality(&best)));
             }
             _ => self.line(&steps),
+        }
+    }
+
+    /// Notes how far the whole job is.
+    fn tell_job(&mut self, step: u64) {
+        let share = step as f64 / self.steps.max(1) as f64;
+        if let Some(job) = &mut self.job {
+            match (&self.trial, self.phase) {
+                (Some(_), _) => job.reach_in_trial(share),
+                (None, Phase::Search) => job.reach(Part::Searching, share),
+                (None, Phase::Refit) => job.reach(Part::Fitting, share),
+            }
+        }
+    }
+
+    /// What is left of the whole job.
+    fn left(&self) -> String {
+        let left = self.job.as_ref().and_then(Job::left);
+        left.map_or_else(String::new, |left| format!(", {} left in all", about(left)))
+    }
+
+    fn score(&mut self, pairs: usize) {
+        if let Some(job) = self.job.as_mut().filter(|_| self.trial.is_none()) {
+            job.reach(Part::Scoring, 0.0);
+        }
+        if self.trial.is_none() {
+            self.line_of("score", &format!("fitted to {}{}", count(pairs, "pair"), self.left()));
         }
     }
 
@@ -157,8 +190,12 @@ impl Progress {
     }
 
     fn line(&self, text: &str) {
+        self.line_of(self.name(), text);
+    }
+
+    fn line_of(&self, name: &str, text: &str) {
         if !matches!(self.shown, Shown::Nothing) {
-            eprintln!("{}{}: {text}", self.label, self.name());
+            eprintln!("{}{name}: {text}", self.label);
         }
     }
 
@@ -245,6 +282,7 @@ impl Observer for Progress {
                 self.step = step;
                 self.end();
             }
+            Event::Scoring { pairs } => self.score(pairs),
             Event::Saved { .. } => {}
             Event::OtherCpu { before, now } => self.note_cpu(before, now),
         }
@@ -253,6 +291,12 @@ impl Observer for Progress {
 }
 
 impl Watcher for Progress {
+    fn planned(&mut self, plan: &Plan) {
+        let job = Job::of(plan);
+        self.line_of("plan", &job.to_string());
+        self.job = Some(job);
+    }
+
     fn seed_started(&mut self, started: &SeedStarted<'_>) {
         let SeedStarted { place, seeds, audit } = *started;
         (self.seed, self.validated, self.best) = (place, None, None);
@@ -269,6 +313,9 @@ impl Watcher for Progress {
         let part =
             if planned.share < 1.0 { format!(", {} of the steps", percent(planned.share)) } else { String::new() };
         self.trial = Some(format!("trial {} of {}{part}", planned.number, planned.trials));
+        if let Some(job) = &mut self.job {
+            job.start_trial(planned.number, planned.trials);
+        }
         (self.best, self.validated) = (None, None);
     }
 

@@ -2,10 +2,12 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use coldlink::kernel::Cpu;
+use coldlink::synthetic::World;
 use common::Folder;
 
 #[test]
@@ -229,6 +231,24 @@ fn an_interrupted_run_without_checkpoints_says_that_nothing_was_kept() {
     let said = interrupt(child);
     assert!(said.contains("nothing was saved"), "{said}");
     assert!(!folder.exists("papers.model"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_phase_without_steps_is_interrupted_as_well() {
+    let folder = Folder::new();
+    World { nodes: 12_000, topics: 60, ..World::default() }.write_tables(&folder.path("large")).unwrap();
+    let line = "train large -o large.model --preset default --set steps=5 --set width=64 --checkpoint kept";
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let mut child = folder.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(told.any(|line| line.starts_with("score: fitted to ")), "the score was not fitted");
+    let (sent, id) = (Instant::now(), child.id().to_string());
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    let rest: Vec<String> = told.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
+    assert!(sent.elapsed() < Duration::from_secs(2), "it took {:?}", sent.elapsed());
+    assert!(folder.exists("kept/training.checkpoint") && !folder.exists("large.model"));
 }
 
 /// Sends SIGINT, as Ctrl-C does, and yields what the command says before it ends with code 130.

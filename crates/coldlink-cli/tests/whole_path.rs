@@ -391,6 +391,7 @@ fn settings_are_searched_for_and_the_choice_is_told() {
     let quick = "--set width=16 --set steps=60 --set batch=64 --set negatives=32 --budget 5s";
     let done = folder.run(&format!("evaluate papers --protocol deal2020 {quick}"));
     assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.err.starts_with("plan: 7 trials and the final fit; on two ordinary cores "), "{}", done.err);
     assert!(done.err.contains("trial 1 of 7") && done.err.contains("settings: "), "{}", done.err);
     assert!(done.out.contains("preset auto") && done.out.contains("the best of 7 trials"), "{}", done.out);
     let told =

@@ -22,6 +22,8 @@ pub enum Purpose {
     Anchors = 7,
     /// Candidates and questions of lists.
     Lists = 8,
+    /// Nodes of a large test set that are measured.
+    TestSample = 9,
 }
 
 /// A seed that differs for each user seed, purpose and index.
@@ -54,6 +56,7 @@ pub(crate) enum SplitPurpose {
     ValidationLinks = 5,
     ValidationNegatives = 6,
     ValidationHalves = 7,
+    ValidationSample = 8,
 }
 
 /// Random numbers for one choice of a split.

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use coldlink::evaluate::{About, BaselineSummary, Calibration, Deviation, Report, RoleResult, SeedResult, Summary};
+use coldlink::evaluate::{
+    About, BaselineSummary, Calibration, Deviation, Report, RoleResult, Sample, SeedResult, Summary,
+};
 use coldlink::pipeline::{Evaluated, Evaluation};
 use coldlink::split::{Audit, AuditStatus, Protocol};
 use coldlink::storage::write_atomically;
@@ -212,6 +214,9 @@ pub fn report_text(report: &Report, audit: &Audit) -> String {
         }
         text.push_str(&format!("\ntrained for {} steps in {:.1} s\n", whole(run.steps), run.train_seconds));
     }
+    if let Some(sample) = &report.seeds[0].sample {
+        text.push_str(&sample_text(sample));
+    }
     if let Some(distinct) = report.mean.distinct_at_10 {
         text.push_str(&format!("the lists of the ten best show {} different nodes\n", whole(distinct.round() as u64)));
     }
@@ -221,6 +226,13 @@ pub fn report_text(report: &Report, audit: &Audit) -> String {
     let prevalence = report.prevalence.map(percent).unwrap_or_default();
     text.push_str(&format!("AP depends on the share of linked pairs: guessing gets {prevalence} here.\n"));
     text
+}
+
+/// How much of a very large test set was measured.
+fn sample_text(Sample { pairs, questions, candidates }: &Sample) -> String {
+    let of = |[some, all]: [usize; 2], thing: &str| format!("{} of {}", whole(some), count(all, thing));
+    let among = candidates.map_or(String::new(), |candidates| format!(", each among {}", of(candidates, "candidate")));
+    format!("measured on a sample: {}, lists of {}{among}\n", of(*pairs, "pair"), of(*questions, "node"))
 }
 
 /// The model above the trivial methods.

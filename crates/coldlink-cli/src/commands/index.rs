@@ -45,6 +45,9 @@ pub fn run(args: &Index, common: &Common) -> anyhow::Result<()> {
 /// Makes the index of a model beside its file.
 pub fn make(model: &Model, path: &Path, common: &Common) -> anyhow::Result<()> {
     let (started, beside) = (Instant::now(), LinkIndex::path_of(path));
+    if !common.quiet && model.is_worth_an_index() {
+        eprintln!("index: {} to be linked with the most similar ones", count(model.summary().nodes, "node"));
+    }
     let index = model.build_index();
     index.save(&beside)?;
     if common.quiet {

@@ -85,7 +85,11 @@ pub fn run(args: &Train, common: &Common) -> anyhow::Result<()> {
     if args.resume && !common.quiet {
         note_beginning(checkpoints.as_ref(), journal.as_ref());
     }
-    interrupt::watch();
+    if checkpoints.is_some() {
+        interrupt::watch_saving()
+    } else {
+        interrupt::watch()
+    }
     let started = Instant::now();
     let mut progress = Progress::new(common.quiet);
     let training = Training {

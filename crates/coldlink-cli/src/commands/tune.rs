@@ -10,7 +10,7 @@ use coldlink::Config;
 use coldlink::pipeline::Tuning;
 use coldlink::storage::{read_short, write_atomically};
 use coldlink::train::{Control, Event, Observer, TrainError};
-use coldlink::tune::{Chosen, Journal, Planned, Space, Tried, TuneError, Watcher};
+use coldlink::tune::{Chosen, Journal, Plan, Planned, Space, Tried, TuneError, Watcher};
 use coldlink_chart::Trial;
 
 use super::{Common, seeds};
@@ -146,6 +146,10 @@ impl Observer for Live {
 }
 
 impl Watcher for Live {
+    fn planned(&mut self, plan: &Plan) {
+        self.progress.planned(plan);
+    }
+
     fn trial_started(&mut self, planned: &Planned<'_>) {
         self.progress.trial_started(planned);
     }

@@ -2,6 +2,7 @@
 
 mod error;
 mod preset;
+mod size;
 mod term;
 mod validation;
 
@@ -11,10 +12,12 @@ use serde::{Deserialize, Serialize};
 
 pub use error::ConfigError;
 pub use preset::Preset;
+pub use size::{Auto, BatchSize};
 pub use term::Term;
 pub use validation::Validation;
 
 use error::nearest;
+use size::MOST_STEPS;
 
 /// Everything that a training run depends on, beside the data and the seed. `Config::default()` is the preset
 /// `default`; see [`Preset`] for the others.
@@ -82,6 +85,14 @@ pub struct Config {
     /// Passes over all links, each in both directions, that training takes at least. Setting `steps` alone sets it to 0.
     #[serde(default)]
     pub epochs: f64,
+    /// Linked pairs that training goes through at the most, so that epochs are fewer where links are many, down to one. 0 is no
+    /// bound. Setting `epochs` alone sets it to 0.
+    #[serde(default)]
+    pub most_pairs: u64,
+    /// Numbers in the table of structure embeddings at the most: `width` is halved until they fit, though not below 64. 0 is no
+    /// bound. Setting `width` alone sets it to 0.
+    #[serde(default)]
+    pub most_numbers: u64,
     /// Adam's learning rate at the start.
     pub learning_rate: f64,
     /// How it changes over `steps`.
@@ -185,47 +196,8 @@ pub enum AdamRows {
     Dense,
 }
 
-/// Pairs in a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum BatchSize {
-    /// So many.
-    Pairs(usize),
-    /// So many per warm node.
-    Share(f64),
-    /// So many as suit the number of links.
-    Auto(Auto),
-}
-
-/// The word `auto`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Auto {
-    /// Chosen from the data.
-    Auto,
-}
-
-/// Pairs in a batch that is chosen from the data.
-const AUTO_PAIRS: std::ops::RangeInclusive<usize> = 256..=2048;
-
-/// Validations of a run whose length is counted in epochs, at the most.
-const VALIDATIONS: u64 = 20;
-/// Steps that a run may have.
-const MOST_STEPS: u64 = i32::MAX as u64;
-
-impl BatchSize {
-    /// The number of pairs for a graph with `warm` warm nodes and `links` links; at least 2.
-    pub fn pairs(self, warm: usize, links: usize) -> usize {
-        let pairs = match self {
-            BatchSize::Pairs(pairs) => pairs,
-            BatchSize::Share(share) => (share * warm as f64).round() as usize,
-            BatchSize::Auto(Auto::Auto) => {
-                (2 * links.isqrt()).next_power_of_two().clamp(*AUTO_PAIRS.start(), *AUTO_PAIRS.end())
-            }
-        };
-        pairs.max(2)
-    }
-}
+/// Settings with what bounds them.
+const BOUNDS: [(&str, &str); 2] = [("epochs", "most_pairs"), ("width", "most_numbers")];
 
 impl Schedule {
     /// The share of the initial rate at `step` of `steps`.
@@ -270,21 +242,6 @@ impl Config {
         self.with(assignments.into_iter().map(|assignment| parsed(assignment.as_ref())).collect::<Result<_, _>>()?)
     }
 
-    /// The same for a graph of so many warm nodes and links: with a number of steps and of pairs that is known.
-    pub fn sized(&self, warm: usize, links: usize) -> Config {
-        let pairs = self.batch.pairs(warm, links);
-        let passes = (self.epochs * 2.0 * links as f64 / pairs as f64).ceil() as u64;
-        let steps = self.steps.max(passes).min(MOST_STEPS);
-        let mut sized = Config { steps, epochs: 0.0, ..self.clone() };
-        if self.epochs > 0.0 {
-            sized.validate_every = self.validate_every.max(steps / VALIDATIONS);
-        }
-        if let BatchSize::Auto(_) = self.batch {
-            (sized.batch, sized.negatives) = (BatchSize::Pairs(pairs), self.negatives.max(pairs));
-        }
-        sized
-    }
-
     /// This configuration with some settings as another has them.
     pub(crate) fn taking(&self, keys: &[String], from: &Config) -> Result<Config, ConfigError> {
         let all = from.table();
@@ -296,6 +253,12 @@ impl Config {
         let mut all = self.table();
         if changes.contains_key("steps") && !changes.contains_key("epochs") {
             changes.insert("epochs".to_owned(), toml::Value::Float(0.0));
+        }
+        // What someone asks for is not cut.
+        for (key, bound) in BOUNDS {
+            if changes.contains_key(key) && !changes.contains_key(bound) {
+                changes.insert(bound.to_owned(), toml::Value::Integer(0));
+            }
         }
         for (key, value) in changes {
             let Some(old) = all.get(&key) else {
@@ -378,6 +341,9 @@ impl Config {
         within("alignment", "tight", "loose where `loss` is softmax", aligned)?;
         within("steps", self.steps, "from 1 to 2147483647", (1..=MOST_STEPS).contains(&self.steps))?;
         within("epochs", self.epochs, "from 0 to 1000000", (0.0..=1e6).contains(&self.epochs))?;
+        for (key, value) in [("most_pairs", self.most_pairs), ("most_numbers", self.most_numbers)] {
+            within(key, value, "from 0 to 9007199254740992", value <= 1 << 53)?;
+        }
         within("validate_every", self.validate_every, "at least 1", self.validate_every >= 1)?;
         within("distance_bound", self.distance_bound, "from 0 to 254", self.distance_bound <= 254)?;
         within("distance_shift", self.distance_shift, "from 0 to 254", self.distance_shift <= 254)
@@ -438,22 +404,6 @@ mod tests {
         assert_eq!(config.set("hidden=[32,16]").unwrap().hidden, [32, 16]);
         assert_eq!(config.set_all(["width=8", "hidden=[]"]).unwrap().width, 8);
         assert_eq!(config.set("hidden=[]").unwrap().hidden, [] as [usize; 0]);
-    }
-
-    #[test]
-    fn the_length_of_training_and_the_batch_follow_the_data() {
-        let config = Config::default().set_all(["steps=300", "epochs=10"]).unwrap();
-        let size = |warm, links| {
-            let sized = config.sized(warm, links);
-            (sized.steps, sized.batch, sized.negatives, sized.validate_every)
-        };
-        assert_eq!(size(2_500, 4_000), (313, BatchSize::Pairs(256), 512, 25));
-        assert_eq!(size(60_000, 200_000), (3907, BatchSize::Pairs(1024), 1024, 195));
-        assert_eq!(size(1_000_000, 10_000_000).1, BatchSize::Pairs(2048));
-        let again = config.sized(60_000, 200_000);
-        assert_eq!(again.sized(60_000, 200_000), again);
-        let given = config.set_all(["steps=20", "batch=64"]).unwrap().sized(60_000, 200_000);
-        assert_eq!((given.steps, given.batch, given.negatives), (20, BatchSize::Pairs(64), 512));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod neighbours;
 mod ranking;
 mod report;
 mod roles;
+mod sample;
 mod validated;
 
 pub use calibration::{Calibration, CalibrationBin};
@@ -26,4 +27,5 @@ pub use report::{
     Record, Report, Run, SeedResult, Summary, Test,
 };
 pub use roles::{Lists, RoleResult};
+pub use sample::{Questions, Sample};
 pub use validated::{ListQuality, Validated};

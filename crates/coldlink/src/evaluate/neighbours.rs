@@ -21,6 +21,8 @@ pub struct Neighbours<'a> {
     tfidf: TfIdf<'a>,
     /// The warm nodes of each role.
     warm: Vec<Vec<NodeId>>,
+    /// What a node has before anyone votes.
+    popularities: Vec<f32>,
 }
 
 impl<'a> Neighbours<'a> {
@@ -28,7 +30,9 @@ impl<'a> Neighbours<'a> {
     pub fn new(view: &TrainView<'a>) -> Self {
         let mut warm = vec![Vec::new(); view.roles().count()];
         view.warm().into_iter().for_each(|node| warm[view.roles().role(node)].push(node));
-        Neighbours { view: *view, tfidf: TfIdf::new(view), warm }
+        let popularity = |node| POPULARITY * (view.graph().degree(node) as f32).ln_1p();
+        let popularities = (0..view.graph().nodes() as NodeId).map(popularity).collect();
+        Neighbours { view: *view, tfidf: TfIdf::new(view), warm, popularities }
     }
 
     /// The votes for every node from those that are most like a source.
@@ -45,8 +49,7 @@ impl<'a> Neighbours<'a> {
         }
         voters.sort_unstable_by_key(|voter| voter.0);
         let graph = self.view.graph();
-        let popularity = |node| POPULARITY * (graph.degree(node) as f32).ln_1p();
-        let mut votes: Vec<f32> = (0..graph.nodes() as NodeId).map(popularity).collect();
+        let mut votes = self.popularities.clone();
         for (voter, cosine) in voters {
             graph.neighbors(voter).iter().for_each(|&node| votes[node as usize] += cosine);
             if self.view.roles().is_plain() {

@@ -6,7 +6,7 @@ use super::{ListQuality, MetricError};
 use crate::graph::NodeId;
 use crate::index::best;
 use crate::score::Scorer;
-use crate::split::{RankingQuery, TrainView};
+use crate::split::{Candidates, RankingQuery, TrainView};
 
 /// Which nodes a query is ranked against: all warm ones where nodes are hidden, all nodes where only links are.
 pub fn candidates(view: &TrainView) -> Vec<NodeId> {
@@ -26,6 +26,8 @@ pub struct Ranks {
     ranks: Vec<Vec<f64>>,
     /// The distinct nodes among the first ten of all queries.
     distinct: usize,
+    /// How many candidates there are, and of how many they are a sample, where they are one.
+    sample: Option<(usize, usize)>,
 }
 
 /// How long the lists are that [`Ranks::distinct`] looks at.
@@ -38,15 +40,39 @@ impl Ranks {
         queries: &[RankingQuery],
         candidates: &[NodeId],
     ) -> Result<Self, MetricError> {
-        let mut candidates = candidates.to_vec();
-        candidates.par_sort_unstable();
-        candidates.dedup();
+        Ranks::among(scorer, queries, &Candidates::all(queries, candidates))
+    }
+
+    /// The same where a sample stands for candidates that are more than [`MOST_CANDIDATES`](crate::split::MOST_CANDIDATES): a target
+    /// then competes with the sample.
+    pub fn measure_sampled(
+        scorer: &(impl Scorer + ?Sized),
+        queries: &[RankingQuery],
+        candidates: &[NodeId],
+        seed: u64,
+    ) -> Result<Self, MetricError> {
+        Ranks::among(scorer, queries, &Candidates::sampled(queries, candidates, seed))
+    }
+
+    fn among(
+        scorer: &(impl Scorer + ?Sized),
+        queries: &[RankingQuery],
+        candidates: &Candidates,
+    ) -> Result<Self, MetricError> {
         let rank = |scores: &mut Vec<f32>, query: &RankingQuery| {
-            let candidates = query.among.as_deref().unwrap_or(&candidates);
+            let (listed, all) = candidates.of(query);
+            let with_targets = (listed.len() < all).then(|| {
+                let mut listed = [listed, &query.targets].concat();
+                listed.sort_unstable();
+                listed.dedup();
+                listed
+            });
+            let candidates = with_targets.as_deref().unwrap_or(listed);
             scores.resize(candidates.len(), 0.0);
             scorer.scores_against(query.source, candidates, scores);
             Ok((rank_targets(query, candidates, scores)?, first_listed(query, candidates, scores)))
         };
+        scorer.expect(&queries.iter().map(|query| query.source).collect::<Vec<_>>());
         let ranks = queries.par_iter().map_init(Vec::new, rank);
         // Not collected into a `Result` at once: which of several errors that keeps depends on the threads.
         let ranked = ranks.collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -55,7 +81,7 @@ impl Ranks {
         listed.sort_unstable();
         listed.dedup();
         let sources = queries.iter().map(|query| query.source).collect();
-        Ok(Ranks { sources, ranks, distinct: listed.len() })
+        Ok(Ranks { sources, ranks, distinct: listed.len(), sample: candidates.sample() })
     }
 
     /// The ranks of each query with its source, in the order of the queries.
@@ -66,6 +92,11 @@ impl Ranks {
     /// How many distinct nodes the lists of the ten best show, over all queries; `None` without queries.
     pub fn distinct(&self) -> Option<usize> {
         (!self.sources.is_empty()).then_some(self.distinct)
+    }
+
+    /// How many candidates stood for how many, where a sample did.
+    pub fn sample(&self) -> Option<(usize, usize)> {
+        self.sample
     }
 
     /// How many targets were ranked.
@@ -107,7 +138,7 @@ impl Ranks {
     pub fn only(&self, wanted: impl Fn(NodeId) -> bool) -> Ranks {
         let kept = self.sources.iter().zip(&self.ranks).filter(|(source, _)| wanted(**source));
         let (sources, ranks) = kept.map(|(&source, ranks)| (source, ranks.clone())).unzip();
-        Ranks { sources, ranks, distinct: 0 }
+        Ranks { sources, ranks, distinct: 0, sample: self.sample }
     }
 
     /// How many queries there are.
@@ -238,13 +269,31 @@ mod tests {
     }
 
     #[test]
+    fn among_very_many_candidates_targets_compete_with_a_sample() {
+        let scores = ByTarget((0..200_000).map(|node| f32::from((node % 1_000) as u16)).collect());
+        let candidates: Vec<NodeId> = (0..200_000).collect();
+        let queries = [query(5, &[899, 100_899], &[7]), query(6, &[999], &[])];
+        let exact = Ranks::measure(&scores, &queries, &candidates).unwrap();
+        let sampled = Ranks::measure_sampled(&scores, &queries, &candidates, 3).unwrap();
+        assert_eq!((exact.sample(), sampled.sample()), (None, Some((1 << 16, 200_000))));
+        let share = 65_536.0 / 200_000.0;
+        for (exact, sampled) in exact.ranks.concat().iter().zip(sampled.ranks.concat()) {
+            assert!((sampled - share * exact).abs() < 0.05 * share * exact + 10.0, "{sampled} {exact}");
+        }
+        assert_eq!(sampled, Ranks::measure_sampled(&scores, &queries, &candidates, 3).unwrap());
+        let few = &candidates[..2_000];
+        let near = [query(5, &[899], &[])];
+        assert_eq!(Ranks::measure(&scores, &near, few), Ranks::measure_sampled(&scores, &near, few, 3));
+    }
+
+    #[test]
     fn other_true_links_and_the_source_do_not_count() {
         assert_eq!(ranks(&[9.0, 8.0, 7.0, 6.0], &query(0, &[3, 2], &[1, 77])), Ok(vec![1.0, 1.0]));
     }
 
     #[test]
     fn hits_and_mrr_are_means_over_targets() {
-        let ranks = Ranks { sources: vec![4, 5], ranks: vec![vec![1.0, 4.0], vec![10.5]], distinct: 0 };
+        let ranks = Ranks { sources: vec![4, 5], ranks: vec![vec![1.0, 4.0], vec![10.5]], ..Ranks::default() };
         assert_eq!(ranks.hits(1), Some(1.0 / 3.0));
         assert_eq!(ranks.hits(10), Some(2.0 / 3.0));
         assert_eq!(ranks.mrr(), Some((1.0 + 0.25 + 1.0 / 10.5) / 3.0));
@@ -254,10 +303,10 @@ mod tests {
     #[test]
     fn recall_and_first_hit_are_means_over_queries() {
         // The second list shows its links at places 1, 5 and 11: other true links count as shown.
-        let ranks = Ranks { sources: vec![4, 5], ranks: vec![vec![10.0], vec![9.0, 1.0, 4.0]], distinct: 0 };
+        let ranks = Ranks { sources: vec![4, 5], ranks: vec![vec![10.0], vec![9.0, 1.0, 4.0]], ..Ranks::default() };
         assert_eq!(ranks.recall(), Some((1.0 + 2.0 / 3.0) / 2.0));
         assert_eq!(ranks.first_hit(), Some((0.1 + 1.0) / 2.0));
-        let many = Ranks { sources: vec![4], ranks: vec![vec![1.0; 20]], distinct: 0 };
+        let many = Ranks { sources: vec![4], ranks: vec![vec![1.0; 20]], ..Ranks::default() };
         assert_eq!(many.recall(), Some(1.0));
         assert_eq!((Ranks::default().recall(), Ranks::default().first_hit()), (None, None));
         assert_eq!(ranks.only(|source| source == 4).recall(), Some(1.0));

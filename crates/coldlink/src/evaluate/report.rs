@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::baselines::{Cosine, Degree, Random, TfIdf};
-use super::{Calibration, ListQuality, Measures, MetricError, Neighbours, Ranks, RoleResult, candidates};
+use super::{Calibration, ListQuality, Measures, MetricError, Neighbours, Ranks, RoleResult, Sample, candidates};
 use crate::config::{Config, Validation};
 use crate::graph::NodeId;
 use crate::score::{LinkScorer, ScoreWeights, Scorer};
@@ -20,6 +20,8 @@ pub struct Test<'a> {
     pub view: TrainView<'a>,
     /// Whether the baselines are ranked as well, which takes longer than their scores.
     pub rank_baselines: bool,
+    /// The seed of the candidates that are drawn where these are very many.
+    pub seed: u64,
 }
 
 /// How a measured model came to be.
@@ -128,6 +130,9 @@ pub struct SeedResult {
     /// What it scores.
     #[serde(flatten)]
     pub metrics: Metrics,
+    /// How much of the test set was measured, where that is not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Sample>,
     /// What was chosen where settings were searched for.
     pub chosen: Option<ChosenSettings>,
     /// Every relation and direction apart; none where there is one alone.
@@ -152,7 +157,8 @@ impl SeedResult {
         let Measured { metrics, scores, ranks } = test.measure(scorer)?;
         let (baselines, neighbours) = BaselineTable::measure(run.seed, test, &candidates(&test.view))?;
         let roles = RoleResult::of(&test.view, &ranks, &neighbours);
-        Ok(SeedResult { run, metrics, chosen: None, roles, calibration: None, baselines, scores, ranks })
+        let (sample, chosen, calibration) = (None, None, None);
+        Ok(SeedResult { run, metrics, sample, chosen, roles, calibration, baselines, scores, ranks })
     }
 }
 
@@ -196,7 +202,7 @@ impl Test<'_> {
     pub fn measure(&self, scorer: &(impl Scorer + ?Sized)) -> Result<Measured, MetricError> {
         self.check()?;
         let scores = self.scores(scorer);
-        let ranks = Ranks::measure(scorer, self.queries, &candidates(&self.view))?;
+        let ranks = Ranks::measure_sampled(scorer, self.queries, &candidates(&self.view), self.seed)?;
         let kind = |kind| self.measures_of_kind(kind, &scores).transpose();
         let metrics = Metrics {
             pooled: self.measures(&scores)?,
@@ -272,7 +278,7 @@ impl BaselineTable<BaselineResult> {
     /// All of them, and the ranks of [`Neighbours`].
     fn measure(seed: u64, test: &Test, candidates: &[NodeId]) -> Result<(Self, Ranks), MetricError> {
         let result = |scorer: &dyn Scorer, queries| -> Result<(BaselineResult, Ranks), MetricError> {
-            let ranks = Ranks::measure(scorer, queries, candidates)?;
+            let ranks = Ranks::measure_sampled(scorer, queries, candidates, test.seed)?;
             let measures = test.measures(&test.scores(scorer))?;
             let (mrr, hits_at_10, recall_at_10) = (ranks.mrr(), ranks.hits(10), ranks.recall());
             Ok((BaselineResult { measures, mrr, hits_at_10, recall_at_10 }, ranks))

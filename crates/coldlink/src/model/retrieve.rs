@@ -168,7 +168,8 @@ impl Question<'_> {
         };
         let terms = &memory.weights.cold_warm.terms;
         let of = |term: Term| terms[term as usize] as f32;
-        let (products, mut touched) = memory.words.rough_products(words.row(self.row), MOST_WORDS);
+        let mut products = self.scorer.evidence.rough_products(words.row(self.row), MOST_WORDS);
+        let mut touched = products.touched().to_vec();
         for start in starts.iter().map(|start| start.0).chain(source.voters()) {
             touched.extend_from_slice(memory.graph.neighbors(start));
         }
@@ -182,7 +183,7 @@ impl Question<'_> {
                 1.0 => 0.0,
                 popularity => (1.0 - popularity) * self.scorer.evidence.popularity(node),
             };
-            (walk + votes + of(Term::Tfidf) * products[place] + biases[place] - penalty, node)
+            (walk + votes + of(Term::Tfidf) * products.values()[place] + biases[place] - penalty, node)
         };
         let mut ranked: Vec<(f32, NodeId)> = touched.into_iter().map(rank).collect();
         if ranked.len() > count && count > 0 {

@@ -6,11 +6,11 @@ use super::Settings;
 use crate::config::{Config, Term};
 use crate::dataset::Dataset;
 use crate::error::Error;
-use crate::evaluate::{About, ChosenSettings, Deviation, Record, Report, Run, SeedResult, Test, verdict};
+use crate::evaluate::{About, ChosenSettings, Deviation, Questions, Record, Report, Run, SeedResult, Test, verdict};
 use crate::score::{EmbeddingScorer, Evidence, LinkScorer, Side, TfIdfRows};
 use crate::split::{Audit, Finding, Protocol, Split};
 use crate::train::Fit;
-use crate::tune::{Chosen, Forward, Search, SeedStarted, Watcher, auto};
+use crate::tune::{Chosen, Forward, Plan, Search, SeedStarted, Watcher, auto};
 
 /// How good models with some settings are on links they have not been trained on.
 ///
@@ -84,7 +84,10 @@ impl<'a> Evaluation<'a> {
         let started = Instant::now();
         let chosen = match &self.settings.auto {
             Some(how) => auto(&Search { split, seed, journal: None }, self.config(), how, watcher)?,
-            None => Chosen::given(self.config().clone()),
+            None => {
+                watcher.planned(&Plan::given(split, self.config()));
+                Chosen::given(self.config().clone())
+            }
         };
         let search_seconds = started.elapsed().as_secs_f64();
         let started = Instant::now();
@@ -94,9 +97,9 @@ impl<'a> Evaluation<'a> {
         let train_seconds = started.elapsed().as_secs_f64();
         let view = split.final_view();
         let embeddings = fitted.embed_all(&view);
-        let queries = split.test().queries(&view);
-        let rank_baselines = self.rank_baselines;
-        let test = Test { pairs: split.test().pairs(), queries: &queries, view, rank_baselines };
+        let questions = Questions::of(split.test(), &view, seed);
+        let (pairs, queries, rank_baselines) = (&questions.pairs, &questions.queries, self.rank_baselines);
+        let test = Test { pairs, queries, view, rank_baselines, seed };
         let run = Run { seed, steps: fitted.steps as usize, train_seconds, search_seconds };
         let result = match &fitted.weights {
             Some(weights) => {
@@ -117,7 +120,8 @@ impl<'a> Evaluation<'a> {
             lists: tried.trial.best.lists,
             trials: chosen.tried.len(),
         });
-        Ok(SeedResult { chosen, ..result })
+        let sample = questions.sample(&result.ranks);
+        Ok(SeedResult { chosen, sample, ..result })
     }
 
     fn record(&self, results: Vec<SeedResult>, audit: &Audit) -> Record {

@@ -9,7 +9,7 @@ use crate::model::{LinkedTypes, Memory, Model, Parts, Summary};
 use crate::score::TfIdfRows;
 use crate::split::Split;
 use crate::train::{Checkpoints, Fit, Fitted};
-use crate::tune::{Chosen, Forward, Journal, Search, Watcher, auto};
+use crate::tune::{Chosen, Forward, Journal, Plan, Search, Watcher, auto};
 
 /// What a model is made from. The same dataset, settings and seed give the same model, bit for bit.
 ///
@@ -47,17 +47,22 @@ impl<'a> Training<'a> {
         let split = &Split::for_training(dataset, settings.config.validation, seed)?;
         let chosen = match &settings.auto {
             Some(how) => auto(&Search { split, seed, journal }, &settings.config, how, watcher)?,
-            None => Chosen::given(settings.config.clone()),
+            None => {
+                watcher.planned(&Plan::given(split, &settings.config));
+                Chosen::given(settings.config.clone())
+            }
         };
         let config = &split.search().sized(&chosen.config);
         let fit = Fit { split, config, seed, checkpoints };
         let fitted = fit.run_after(chosen.trial.as_ref(), &mut Forward(watcher))?;
-        Ok(model(dataset, split, fitted, &chosen.config, &settings.preset))
+        // The width is that of the embeddings; what else follows the data does so again when the model is trained again.
+        let config = Config { width: config.width, ..chosen.config.clone() };
+        Ok(model(dataset, split, fitted, config, &settings.preset))
     }
 }
 
 /// A model of a dataset from a run that was fitted on all of it.
-fn model(dataset: &Dataset, split: &Split, fitted: Fitted, config: &Config, preset: &str) -> Model {
+fn model(dataset: &Dataset, split: &Split, fitted: Fitted, config: Config, preset: &str) -> Model {
     let view = split.final_view();
     let embeddings = fitted.embed_all(&view);
     let (graph, roles) = dataset.links();
@@ -83,7 +88,7 @@ fn model(dataset: &Dataset, split: &Split, fitted: Fitted, config: &Config, pres
         _ => (dataset.schema.clone(), fitted.preparation.clone()),
     };
     Model::from(Parts {
-        config: config.clone(),
+        config,
         summary,
         names: dataset.names.clone(),
         schema,
@@ -94,4 +99,24 @@ fn model(dataset: &Dataset, split: &Split, fitted: Fitted, config: &Config, pres
         memory,
         encoder: fitted.encoders.attributes,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synthetic::World;
+    use crate::train::Silent;
+
+    #[test]
+    fn a_model_whose_width_was_halved_is_saved_and_opened() {
+        let dataset = World { nodes: 400, ..World::default() }.dataset();
+        let settings = Settings::of_preset("default", 0.0).unwrap();
+        let settings = settings.set("steps=10").unwrap().set("most_numbers=20000").unwrap();
+        let model = Training::new(&dataset, &settings, 1).run(&mut Silent).unwrap();
+        assert_eq!((model.config().width, model.embeddings().attributes.columns()), (64, 64));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("narrow.model");
+        model.save(&path).unwrap();
+        assert_eq!(Model::open(&path).unwrap(), model);
+    }
 }

@@ -4,7 +4,7 @@ use super::Settings;
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::split::Split;
-use crate::tune::{Chosen, Journal, Search, Space, Stage, Watcher};
+use crate::tune::{Chosen, Journal, Plan, Search, Space, Stage, Watcher};
 
 /// What is searched for, and where.
 #[derive(Clone, Copy)]
@@ -29,6 +29,8 @@ impl Tuning<'_> {
         let Tuning { dataset, settings, space, trials, seed, journal } = *self;
         let candidates = space.clone().without(&settings.fixed).sample(&settings.config, trials, seed);
         let split = &Split::for_training(dataset, settings.config.validation, seed)?;
-        Ok(Search { split, seed, journal }.run(&candidates, &Stage::in_thirds(candidates.len()), watcher)?)
+        let stages = Stage::in_thirds(candidates.len());
+        watcher.planned(&Plan::of_trials(split, &settings.config, &candidates, &stages));
+        Ok(Search { split, seed, journal }.run(&candidates, &stages, watcher)?)
     }
 }

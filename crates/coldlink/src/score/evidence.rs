@@ -1,21 +1,22 @@
 //! From two nodes to the terms of their score.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
+use super::field::{Field, Room, SparseField};
+use super::starts::ExpectedStarts;
 use super::tfidf::inner;
 use super::votes::SMALL_VOTE;
 use super::{Embeddings, Terms, TfIdfRows};
 use crate::config::Term;
 use crate::graph::{Graph, NodeId, PLAIN, Roles};
 use crate::index::Similar;
-use crate::kernel::{Chunk, Kernel, Matrix, Real, Simd, dot, normalise, prefetch};
+use crate::kernel::{Chunk, Kernel, Real, Simd, dot, prefetch};
 use crate::split::PairClass;
 
-/// Seen nodes that a new node's walk starts from: those whose attribute embedding is most like its own.
-pub(crate) const STARTS: usize = 500;
 /// A start's share is e^(cosine / this).
 const START_TEMPERATURE: f32 = 0.05;
 /// Added to a walk's chance before its logarithm: of the order of one link among all that start.
@@ -27,7 +28,9 @@ const AHEAD: usize = 2;
 const FEW: usize = 64;
 
 /// Numbers of all walks from nodes without links that are kept.
-const MOST_KEPT: usize = 1 << 27;
+const MOST_KEPT: usize = 1 << 25;
+/// Sources whose starts are looked for together.
+const SOURCES_PER_ROUND: usize = 4_096;
 
 /// Some nodes with all that is known of them apart from links.
 #[derive(Clone, Copy)]
@@ -50,19 +53,31 @@ pub struct Evidence<'a> {
     /// Finds warm nodes that are like a new one; without it all of them are looked at.
     pub(super) similar: Option<Similar<'a>>,
     /// The walk of a node that is like no other: from anywhere.
-    walk_from_anywhere: OnceLock<Vec<f32>>,
+    walk_from_anywhere: OnceLock<Arc<Field>>,
     /// Walks from nodes of the graph that have no link, for warm nodes that look at them.
-    cold_walks: OnceLock<Vec<OnceLock<Found>>>,
+    cold_walks: OnceLock<Vec<OnceLock<FoundFromCold>>>,
+    /// How many numbers these have.
+    kept: AtomicUsize,
+    /// Starts of nodes that were said to ask.
+    pub(super) expected: ExpectedStarts,
+    /// Room for walks and votes.
+    pub(super) room: Room,
     /// Whether nodes with similar words vote.
     votes: bool,
 }
 
 /// What a node finds: the chance that a walk along one link from its starts ends at each node, and the votes for each node; none of
 /// a warm one, and none where nobody votes.
-#[derive(Clone)]
 struct Found {
-    near: Vec<f32>,
-    votes: Vec<f32>,
+    near: Arc<Field>,
+    votes: Option<Field>,
+}
+
+/// The same of a node without links that a warm one looks at.
+#[derive(Clone, Default)]
+struct FoundFromCold {
+    near: SparseField,
+    votes: SparseField,
 }
 
 /// The nodes of a graph that have a link.
@@ -70,7 +85,7 @@ struct Found {
 pub(crate) struct WarmNodes {
     nodes: Vec<NodeId>,
     /// 1 over the length of z_a, by node.
-    inverse_lengths: Vec<f32>,
+    pub(super) inverse_lengths: Vec<f32>,
 }
 
 impl WarmNodes {
@@ -95,18 +110,18 @@ pub(crate) struct Source<'a> {
     /// Those that vote, with their cosines.
     voters: Vec<(NodeId, f32)>,
     /// The inner product of its words with those of every node, where it is known.
-    products: Option<Vec<f32>>,
+    products: Option<Field>,
 }
 
 impl Source<'_> {
     /// The chance that a walk along one link from its starts ends at each node.
     pub(crate) fn near(&self) -> &[f32] {
-        &self.found.near
+        self.found.near.values()
     }
 
     /// The votes for a node.
     pub(crate) fn votes(&self, node: NodeId) -> f32 {
-        self.found.votes.get(node as usize).copied().unwrap_or(0.0)
+        self.found.votes.as_ref().map_or(0.0, |votes| votes.values()[node as usize])
     }
 
     /// Those that vote.
@@ -126,7 +141,22 @@ impl<'a> Evidence<'a> {
         let (walk_from_anywhere, cold_walks) = (OnceLock::new(), OnceLock::new());
         let (roles, opposites) = (&PLAIN, PLAIN.opposites());
         let (new, similar, votes) = (None, None, false);
-        Evidence { graph, roles, opposites, known, new, warm, similar, walk_from_anywhere, cold_walks, votes }
+        let (kept, expected, room) = (AtomicUsize::new(0), ExpectedStarts::default(), Room::default());
+        Evidence {
+            graph,
+            roles,
+            opposites,
+            known,
+            new,
+            warm,
+            similar,
+            walk_from_anywhere,
+            cold_walks,
+            kept,
+            expected,
+            room,
+            votes,
+        }
     }
 
     /// The same where nodes with similar words vote, if their votes count.
@@ -208,16 +238,18 @@ impl<'a> Evidence<'a> {
             .collect();
         order.par_sort_unstable();
         let groups: Vec<_> = order.chunk_by(|a, b| a.0 == b.0).collect();
-        let terms: Vec<Vec<Terms>> = groups
-            .par_iter()
-            .map(|group| {
-                let source = self.source(group[0].0);
-                let targets: Vec<NodeId> = group.iter().map(|&(_, target, _)| target).collect();
-                let mut out = vec![Terms::default(); targets.len()];
-                self.fill(&source, &targets, None, &mut out);
-                out
-            })
-            .collect();
+        let of_group = |group: &&[(NodeId, NodeId, usize)]| {
+            let source = self.source(group[0].0);
+            let targets: Vec<NodeId> = group.iter().map(|&(_, target, _)| target).collect();
+            let mut out = vec![Terms::default(); targets.len()];
+            self.fill(&source, &targets, None, &mut out);
+            out
+        };
+        let mut terms: Vec<Vec<Terms>> = Vec::with_capacity(groups.len());
+        for round in groups.chunks(SOURCES_PER_ROUND) {
+            self.expect(&round.iter().map(|group| group[0].0).collect::<Vec<_>>());
+            terms.par_extend(round.par_iter().map(of_group));
+        }
         let mut out = vec![Terms::default(); pairs.len()];
         for (&(.., place), terms) in order.iter().zip(terms.into_iter().flatten()) {
             out[place] = terms;
@@ -240,7 +272,7 @@ impl<'a> Evidence<'a> {
     pub(crate) fn terms_of(&self, source: &Source<'_>, candidates: &[NodeId], out: &mut [Terms]) {
         // A few candidates are not worth a number for every node.
         let few = candidates.len() < self.graph.nodes() / 16;
-        let known = source.products.as_deref();
+        let known = source.products.as_ref().map(Field::values);
         let made = (!few && known.is_none()).then(|| self.known.words.products(source.side.words.row(source.row)));
         self.fill(source, candidates, known.or(made.as_deref()), out);
     }
@@ -250,7 +282,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// A source whose walk is given: see [`Evidence::walk_from_starts`]. A node that is held as if it were new does not vote.
-    pub(crate) fn source_from(&self, node: NodeId, near: Vec<f32>, held: Option<NodeId>) -> Source<'a> {
+    pub(crate) fn source_from(&self, node: NodeId, near: Arc<Field>, held: Option<NodeId>) -> Source<'a> {
         let ((side, row), warm) = (self.side(node), self.is_warm(node));
         let (voters, products) = if self.votes && !warm { self.voters(node, held) } else { (Vec::new(), None) };
         let found = Found { near, votes: self.votes_of(&voters) };
@@ -258,7 +290,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// The chance that a walk along one link from a node's starts ends at each node.
-    fn walk_from(&self, node: NodeId) -> Vec<f32> {
+    fn walk_from(&self, node: NodeId) -> Arc<Field> {
         if self.is_warm(node) {
             let neighbors = self.graph.neighbors(node);
             let share = 1.0 / neighbors.len() as f32;
@@ -275,15 +307,23 @@ impl<'a> Evidence<'a> {
     }
 
     /// What a node without links finds, kept for the next time unless all of these would take too much room.
-    fn found_from_cold(&self, node: NodeId) -> Cow<'_, Found> {
-        let kept = self.cold_walks.get_or_init(|| {
-            let cold = self.graph.nodes() - self.warm.nodes.len();
-            let kept = if cold * self.graph.nodes() > MOST_KEPT { 0 } else { self.graph.nodes() };
-            (0..kept).map(|_| OnceLock::new()).collect()
-        });
-        match kept.get(node as usize) {
-            Some(kept) => Cow::Borrowed(kept.get_or_init(|| self.source(node).found)),
-            None => Cow::Owned(self.source(node).found),
+    fn found_from_cold(&self, node: NodeId) -> Cow<'_, FoundFromCold> {
+        let found = || {
+            let Found { near, votes } = self.source(node).found;
+            let found = FoundFromCold {
+                near: near.sparse(),
+                votes: votes.map_or_else(SparseField::default, |votes| votes.sparse()),
+            };
+            self.kept.fetch_add(found.near.len() + found.votes.len(), Ordering::Relaxed);
+            found
+        };
+        let nodes = self.graph.nodes();
+        let kept = self.cold_walks.get_or_init(|| (0..nodes).map(|_| OnceLock::new()).collect());
+        let Some(kept) = kept.get(node as usize) else { return Cow::Owned(found()) };
+        match kept.get() {
+            Some(kept) => Cow::Borrowed(kept),
+            None if self.kept.load(Ordering::Relaxed) > MOST_KEPT => Cow::Owned(found()),
+            None => Cow::Borrowed(kept.get_or_init(found)),
         }
     }
 
@@ -293,42 +333,8 @@ impl<'a> Evidence<'a> {
         side.embeddings.attributes.row(row).iter().any(|value| *value != 0.0)
     }
 
-    /// Where the walk of a node without links starts: the warm nodes whose attribute embeddings are most like its own, with their
-    /// cosines, in no order. A node that is held as if it were new is none of its own starts.
-    pub(crate) fn starts(&self, node: NodeId, held: Option<NodeId>) -> Vec<(NodeId, f32)> {
-        let (side, row) = self.side(node);
-        let mut cosines = match self.similar {
-            Some(Similar { graph, breadth }) => {
-                let breadth = breadth.max(STARTS) + usize::from(held.is_some());
-                let found = graph.nearest(side.embeddings.attributes.row(row), 0.0, breadth);
-                self.cosines(node, found.into_iter().map(|found| found.0))
-            }
-            None => {
-                let role = self.role(node);
-                let of_role = |start: &NodeId| self.opposites.len() == 1 || self.role(*start) == role;
-                self.cosines(node, self.warm.nodes.iter().copied().filter(of_role))
-            }
-        };
-        cosines.retain(|(start, _)| Some(*start) != held);
-        if cosines.len() > STARTS {
-            cosines.select_nth_unstable_by(STARTS - 1, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            cosines.truncate(STARTS);
-        }
-        cosines
-    }
-
-    /// The cosines of a node's attribute embedding with those of warm nodes.
-    fn cosines(&self, node: NodeId, others: impl Iterator<Item = NodeId>) -> Vec<(NodeId, f32)> {
-        let (side, row) = self.side(node);
-        let mut own = side.embeddings.attributes.chunk_row(row).to_vec();
-        f32::run(Normalise(&mut own));
-        let mut out: Vec<_> = others.map(|other| (other, self.warm.inverse_lengths[other as usize])).collect();
-        f32::run(Cosines { own: &own, rows: &self.known.embeddings.attributes, out: &mut out });
-        out
-    }
-
     /// The chance that a walk along one link ends at each node, from starts with their cosines.
-    pub(crate) fn walk_from_starts(&self, mut starts: Vec<(NodeId, f32)>) -> Vec<f32> {
+    pub(crate) fn walk_from_starts(&self, mut starts: Vec<(NodeId, f32)>) -> Arc<Field> {
         // In the order of nodes, so that sums do not depend on how the starts were found.
         starts.sort_unstable_by_key(|(node, _)| *node);
         let largest = starts.iter().fold(f32::MIN, |largest, (_, cosine)| largest.max(*cosine));
@@ -340,14 +346,14 @@ impl<'a> Evidence<'a> {
     }
 
     /// Where a step along a link from these starts ends.
-    fn walk(&self, starts: impl Iterator<Item = (NodeId, f32)>) -> Vec<f32> {
-        let mut chances = vec![0.0; self.graph.nodes()];
+    fn walk(&self, starts: impl Iterator<Item = (NodeId, f32)>) -> Arc<Field> {
+        let mut chances = self.room.field(self.graph.nodes());
         for (start, share) in starts {
             let neighbors = self.graph.neighbors(start);
             let share = share / neighbors.len() as f32;
-            neighbors.iter().for_each(|&end| chances[end as usize] += share);
+            neighbors.iter().for_each(|&end| chances.add(end, share));
         }
-        chances
+        Arc::new(chances)
     }
 
     fn fill(&self, source: &Source<'_>, targets: &[NodeId], products: Option<&[f32]>, out: &mut [Terms]) {
@@ -370,17 +376,17 @@ impl<'a> Evidence<'a> {
                 (true, true) => {
                     // Scaled to be the same in both directions.
                     let scale = (self.degree(source.node) as f32 / self.degree(target) as f32).sqrt();
-                    let (near, far) = self.chances(source.near(), target);
+                    let (near, far) = self.chances(|node| source.near()[node as usize], target);
                     (near * scale, far * scale, 0.0)
                 }
                 (false, true) => {
-                    let (near, far) = self.chances(source.near(), target);
+                    let (near, far) = self.chances(|node| source.near()[node as usize], target);
                     (near, far, source.votes(target))
                 }
                 (true, false) => {
                     let found = self.found_from_cold(target);
-                    let (near, far) = self.chances(&found.near, source.node);
-                    (near, far, found.votes.get(source.node as usize).copied().unwrap_or(0.0))
+                    let (near, far) = self.chances(|node| found.near.get(node), source.node);
+                    (near, far, found.votes.get(source.node))
                 }
                 (false, false) => (0.0, 0.0, 0.0),
             };
@@ -391,19 +397,9 @@ impl<'a> Evidence<'a> {
     }
 
     /// The chances that a walk, of which `near` has the first step, is at a warm node after one step and after two.
-    fn chances(&self, near: &[f32], target: NodeId) -> (f32, f32) {
-        let step = |&from: &NodeId| near[self.turned(from) as usize] / self.graph.degree(from) as f32;
-        (near[target as usize], self.graph.neighbors(target).iter().map(step).sum())
-    }
-}
-
-struct Normalise<'a>(&'a mut [Chunk<f32>]);
-
-impl Kernel<f32> for Normalise<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn on<S: Simd<Scalar = f32>>(self, simd: S) {
-        normalise(simd, self.0);
+    fn chances(&self, near: impl Fn(NodeId) -> f32, target: NodeId) -> (f32, f32) {
+        let step = |&from: &NodeId| near(self.turned(from)) / self.graph.degree(from) as f32;
+        (near(target), self.graph.neighbors(target).iter().map(step).sum())
     }
 }
 
@@ -415,27 +411,6 @@ impl Kernel<f32> for InverseLength<'_> {
     fn on<S: Simd<Scalar = f32>>(self, simd: S) -> f32 {
         let square = dot(simd, self.0, self.0);
         if square > 0.0 { 1.0 / square.sqrt() } else { 0.0 }
-    }
-}
-
-/// From the inverse lengths of rows to their cosines with a row of length 1, beside the rows' numbers.
-struct Cosines<'a> {
-    own: &'a [Chunk<f32>],
-    rows: &'a Matrix<f32>,
-    out: &'a mut [(NodeId, f32)],
-}
-
-impl Kernel<f32> for Cosines<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn on<S: Simd<Scalar = f32>>(self, simd: S) {
-        for place in 0..self.out.len() {
-            if let Some(&(soon, _)) = self.out.get(place + AHEAD) {
-                prefetch(self.rows.chunk_row(soon as usize));
-            }
-            let (row, out) = &mut self.out[place];
-            *out *= dot(simd, self.own, self.rows.chunk_row(*row as usize));
-        }
     }
 }
 

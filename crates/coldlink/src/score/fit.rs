@@ -1,5 +1,6 @@
 //! Fits the weights of a score's terms to pairs whose links are known, and to lists in which true links shall stand high.
 
+use rand::Rng;
 use rand::seq::index;
 use rayon::prelude::*;
 
@@ -8,7 +9,7 @@ use super::{Evidence, Logistic, PairWeights, RoleWeights, ScoreWeights, Terms};
 use crate::config::Term;
 use crate::graph::NodeId;
 use crate::random::{Purpose, stream};
-use crate::split::{Pair, PairClass, RankingQuery};
+use crate::split::{Candidates, Pair, PairClass, RankingQuery};
 
 /// The strength of the penalty: as ten pairs that say nothing.
 const PENALTY: f64 = 10.0;
@@ -111,8 +112,13 @@ impl ScoreWeights {
         (all, of_roles): (&[Sample; 3], &[[Sample; 3]]),
     ) {
         let used: Vec<usize> = terms.iter().filter(|term| term.applies_to(class)).map(|term| *term as usize).collect();
+        evidence.expect(&examples.lists.iter().map(|query| query.source).collect::<Vec<_>>());
+        let candidates = Candidates::sampled(examples.lists, examples.candidates, examples.seed);
         let asked = examples.lists.par_iter().enumerate();
-        let lists = asked.map(|(place, query)| self.list(evidence, &used, class, examples, (place as u64, query)));
+        let lists = asked.map(|(place, query)| {
+            let random = &mut stream(examples.seed, Purpose::Lists, place as u64, 0);
+            self.list(evidence, (&used, class), (query, candidates.of(query)), random)
+        });
         let lists: Vec<(usize, List)> = lists.collect::<Vec<_>>().into_iter().flatten().collect();
         let sample = &all[class as usize];
         let scales: Vec<f64> = used.iter().map(|&term| mean_and_deviation(sample, term).1).collect();
@@ -152,10 +158,9 @@ impl ScoreWeights {
     fn list(
         &self,
         evidence: &Evidence<'_>,
-        used: &[usize],
-        class: PairClass,
-        examples: &Examples<'_>,
-        (place, query): (u64, &RankingQuery),
+        (used, class): (&[usize], PairClass),
+        (query, (among, all)): (&RankingQuery, (&[NodeId], usize)),
+        random: &mut impl Rng,
     ) -> Option<(usize, List)> {
         let of_class = |&node: &NodeId| evidence.class(query.source, node) == class;
         let targets: Vec<NodeId> = query.targets.iter().copied().filter(of_class).collect();
@@ -166,7 +171,6 @@ impl ScoreWeights {
                 && query.targets.binary_search(node).is_err()
                 && query.exclude.binary_search(node).is_err()
         };
-        let among = query.among.as_deref().unwrap_or(examples.candidates);
         let others: Vec<NodeId> = among.iter().copied().filter(competes).collect();
         let source = evidence.source(query.source);
         let terms_of = |nodes: &[NodeId]| {
@@ -174,6 +178,8 @@ impl ScoreWeights {
             evidence.terms_of(&source, nodes, &mut terms);
             terms
         };
+        // Of a sample, each stands for several.
+        let each = all as f64 / among.len().max(1) as f64;
         let all = terms_of(&others);
         let weights = self.of(class, role);
         let mut order: Vec<usize> = (0..others.len()).collect();
@@ -183,10 +189,9 @@ impl ScoreWeights {
             order.select_nth_unstable_by(FIRST - 1, better);
         }
         let rest = order.split_off(order.len().min(FIRST));
-        let mut counts = vec![1.0; order.len()];
-        let random = &mut stream(examples.seed, Purpose::Lists, place, 0);
+        let mut counts = vec![each; order.len()];
         let drawn = index::sample(random, rest.len(), rest.len().min(DRAWN));
-        counts.resize(order.len() + drawn.len(), rest.len() as f64 / drawn.len().max(1) as f64);
+        counts.resize(order.len() + drawn.len(), each * (rest.len() as f64 / drawn.len().max(1) as f64));
         order.extend(drawn.into_iter().map(|place| rest[place]));
         let row = |terms: &Terms| used.iter().map(|&term| f64::from(terms[term])).collect::<Vec<f64>>();
         let list = List {

@@ -37,6 +37,10 @@ impl Scorer for LinkScorer<'_> {
         pairs.iter().zip(terms).map(|(&(source, target), terms)| self.score(source, target, &terms)).collect()
     }
 
+    fn expect(&self, sources: &[NodeId]) {
+        self.evidence.expect(sources);
+    }
+
     fn scores_against(&self, source: NodeId, candidates: &[NodeId], out: &mut [f32]) {
         out.copy_from_slice(&self.scores_of(&self.evidence.source(source), candidates));
     }

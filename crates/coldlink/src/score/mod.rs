@@ -6,12 +6,14 @@
 
 mod embeddings;
 mod evidence;
+mod field;
 mod fit;
 mod link_scorer;
 mod listwise;
 mod logistic;
 mod newton;
 mod scorer;
+mod starts;
 mod term;
 #[cfg(test)]
 mod tests;
@@ -22,11 +24,12 @@ mod weights;
 pub(crate) use embeddings::embed_attributes;
 pub use embeddings::{EmbeddingScorer, Embeddings};
 pub use evidence::{Evidence, Side};
-pub(crate) use evidence::{SMALL_CHANCE, STARTS, Source, WarmNodes};
+pub(crate) use evidence::{SMALL_CHANCE, Source, WarmNodes};
 pub use fit::Examples;
 pub use link_scorer::LinkScorer;
 use logistic::Logistic;
 pub use scorer::Scorer;
+pub(crate) use starts::STARTS;
 pub use term::Terms;
 pub use tfidf::TfIdfRows;
 pub(crate) use tfidf::inverse_document_frequencies;

@@ -9,6 +9,9 @@ pub trait Scorer: Sync {
     /// The score of each pair, in order.
     fn scores(&self, pairs: &[(NodeId, NodeId)]) -> Vec<f32>;
 
+    /// Says who will be a source soon, so that what they need can be found for all together. Scores do not depend on it.
+    fn expect(&self, _sources: &[NodeId]) {}
+
     /// The score of `source` with each candidate, into `out`, which is as long as `candidates`.
     fn scores_against(&self, source: NodeId, candidates: &[NodeId], out: &mut [f32]) {
         let pairs: Vec<_> = candidates.iter().map(|&candidate| (source, candidate)).collect();
@@ -23,5 +26,9 @@ impl<S: Scorer + ?Sized> Scorer for &S {
 
     fn scores_against(&self, source: NodeId, candidates: &[NodeId], out: &mut [f32]) {
         (**self).scores_against(source, candidates, out);
+    }
+
+    fn expect(&self, sources: &[NodeId]) {
+        (**self).expect(sources);
     }
 }

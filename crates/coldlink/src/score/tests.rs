@@ -151,6 +151,42 @@ fn every_term_is_its_definition_for_every_kind_of_pair() {
 }
 
 #[test]
+fn starts_that_are_found_together_are_those_of_each_alone() {
+    // More warm nodes than a walk has starts, some of them alike, and more sources than look together.
+    let nodes = 1_500;
+    let graph = Graph::from_links(nodes, (0..1_400).map(|node| (node, (node + 1) % 1_400)));
+    let mut side = embeddings(nodes, |node| node < 1_400, 1);
+    for row in 0..nodes {
+        let turn = row as f32 / 97.0;
+        side.attributes.row_mut(row)[0] += turn.sin() + if row % 3 == 0 { 0.25 } else { 0.0 };
+    }
+    let attributes = Attributes::from_rows(3, &vec![vec![(1, 1.0)]; nodes]).unwrap();
+    let words = TfIdfRows::of(&TrainView::whole(&graph, &attributes, &vec![true; nodes]));
+    let evidence = || Evidence::new(&graph, Side { embeddings: &side, words: &words });
+    let (together, alone) = (evidence(), evidence());
+    let sources: Vec<NodeId> = (1_380..1_500).collect();
+    together.expect(&sources);
+    for source in 1_400..1_500 {
+        let mut found = [together.starts(source, None), alone.starts(source, None)];
+        found.iter_mut().for_each(|starts| starts.sort_unstable_by_key(|start| start.0));
+        assert_eq!(found[0], found[1], "{source}");
+        assert_eq!(found[0].len(), STARTS);
+        let all = (0..1_400).map(|node| {
+            dot(side.attributes.row(source as usize), side.attributes.row(node)) / {
+                dot(side.attributes.row(node), side.attributes.row(node)).sqrt()
+            }
+        });
+        let mut all: Vec<f64> = all.collect();
+        all.sort_unstable_by(|a, b| b.total_cmp(a));
+        let least = found[0].iter().map(|start| start.1).fold(f32::MAX, f32::min);
+        let own = dot(side.attributes.row(source as usize), side.attributes.row(source as usize)).sqrt();
+        assert!((f64::from(least) - all[STARTS - 1] / own).abs() < 1e-5, "{source}");
+    }
+    let held = alone.starts(1_450, Some(together.starts(1_450, None)[0].0));
+    assert!(held.len() == STARTS && held.iter().all(|start| start.0 != together.starts(1_450, None)[0].0));
+}
+
+#[test]
 fn words_are_cosines_weighted_by_idf() {
     let world = world();
     let row = |side: &TfIdfRows, node: usize| {

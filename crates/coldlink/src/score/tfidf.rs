@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::field::Field;
 use crate::graph::{Attributes, NodeId};
 use crate::kernel::Entry;
 use crate::split::TrainView;
@@ -146,26 +147,26 @@ impl TfIdfRows {
         products
     }
 
+    /// The same, added to a field.
+    pub(super) fn products_into(&self, row: &[Entry<f32>], products: &mut Field) {
+        for entry in row {
+            for other in self.with_attribute(entry.index) {
+                products.add(other.index, entry.weight * other.weight);
+            }
+        }
+    }
+
     /// Roughly the same, from the attributes of `row` that weigh most and are rarest: from no more than `most` entries of other rows.
-    /// Also the rows that have any of them, some more than once.
-    pub(crate) fn rough_products(&self, row: &[Entry<f32>], most: usize) -> (Vec<f32>, Vec<NodeId>) {
+    pub(super) fn rough_products_into(&self, row: &[Entry<f32>], most: usize, products: &mut Field) {
         let mut heaviest: Vec<&Entry<f32>> = row.iter().collect();
         heaviest.sort_unstable_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()).then(a.index.cmp(&b.index)));
-        let (mut products, mut touched) = (vec![0.0; self.rows()], Vec::new());
         let mut left = most;
         for entry in heaviest {
             let others = self.with_attribute(entry.index);
             let Some(rest) = left.checked_sub(others.len()) else { continue };
             left = rest;
-            for other in others {
-                let product = &mut products[other.index as usize];
-                if *product == 0.0 {
-                    touched.push(other.index);
-                }
-                *product += entry.weight * other.weight;
-            }
+            others.iter().for_each(|other| products.add(other.index, entry.weight * other.weight));
         }
-        (products, touched)
     }
 
     /// The rows that have an attribute, with its weight in each.

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use super::draw::{draw, tenth};
+use super::draw::{draw, tenth, validation_nodes};
 use super::validation::ValidationSet;
 use super::{Negatives, Pair, SplitError, Stage, TestSet, Whole};
 use crate::config::Validation;
@@ -27,7 +27,7 @@ pub(super) fn deal2020_from_drawn(
 /// What is validated on: the same again, with what the test set leaves.
 pub(super) fn validation_set(full: Whole<'_>, test: &TestSet, seed: u64) -> Result<ValidationSet, SplitError> {
     let visible = test.remaining.visible_nodes();
-    let drawn = draw(&visible, tenth(visible.len()), &mut split_stream(seed, SplitPurpose::ValidationNodes));
+    let drawn = draw(&visible, validation_nodes(visible.len()), &mut split_stream(seed, SplitPurpose::ValidationNodes));
     let rng = &mut split_stream(seed, SplitPurpose::ValidationNegatives);
     let TestSet { pairs, remaining, .. } =
         hide(&test.remaining, &drawn, &mut Negatives::avoiding(full, &test.pairs), rng);

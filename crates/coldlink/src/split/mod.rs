@@ -4,6 +4,7 @@
 //! and test links cannot be reached; test links are reached through [`Split::test`] and nowhere else.
 
 mod audit;
+mod candidates;
 mod deal2020;
 mod draw;
 mod error;
@@ -26,6 +27,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 pub use audit::{Audit, AuditStatus, Fault, Finding, HeldOut};
+pub(crate) use candidates::Candidates;
+pub use candidates::MOST_CANDIDATES;
 pub use error::SplitError;
 pub use files::files_of;
 pub use pairs::{Pair, PairClass};
@@ -176,10 +179,10 @@ impl<'a> Whole<'a> {
         Whole { graph, roles, types: types.as_deref() }
     }
 
-    /// Some nodes, drawn uniformly, in all of their roles.
-    fn draw(&self, pool: &[NodeId], rng: &mut impl Rng) -> Vec<NodeId> {
+    /// Some nodes, drawn uniformly, in all of their roles; `share` says how many of so many.
+    fn draw(&self, pool: &[NodeId], share: fn(usize) -> usize, rng: &mut impl Rng) -> Vec<NodeId> {
         let nodes = self.roles.nodes_of(pool);
-        self.roles.all_of(&draw::draw(&nodes, draw::tenth(nodes.len()), rng))
+        self.roles.all_of(&draw::draw(&nodes, share(nodes.len()), rng))
     }
 }
 
@@ -346,6 +349,11 @@ impl Split {
     /// The pairs that settings and the number of steps are chosen on.
     pub fn validation(&self) -> &[Pair] {
         &self.contents.validation
+    }
+
+    /// Some of them where they are very many: those of some nodes.
+    pub fn validation_sample(&self) -> Vec<Pair> {
+        validation::sample(&self.contents, self.contents.validation.clone())
     }
 
     /// The same in two halves that share no new node, one to choose on and one to fit a score's weights on. A pair of new nodes

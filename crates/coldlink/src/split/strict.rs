@@ -2,13 +2,14 @@
 
 use rand::RngExt;
 
+use super::draw::tenth;
 use super::{Negatives, Pair, SplitError, Stage, TestSet, Whole};
 use crate::graph::{Graph, NodeId};
 use crate::random::{SplitPurpose, split_stream};
 
 pub(super) fn test_set(full: Whole<'_>, seed: u64) -> Result<TestSet, SplitError> {
     let nodes: Vec<NodeId> = (0..full.graph.nodes() as NodeId).collect();
-    hiding(full, full.draw(&nodes, &mut split_stream(seed, SplitPurpose::TestNodes)), seed)
+    hiding(full, full.draw(&nodes, tenth, &mut split_stream(seed, SplitPurpose::TestNodes)), seed)
 }
 
 /// The test set of given nodes: all of their links, and a negative for each.

@@ -1,6 +1,6 @@
 //! The test set of time: the newest nodes, as if the model had been trained the day before the first of them.
 
-use super::draw::tenth;
+use super::draw::{tenth, validation_nodes};
 use super::validation::{self, ValidationSet};
 use super::{SplitError, TestSet, Whole, strict};
 use crate::columns::{Column, ColumnKind, Schema};
@@ -15,7 +15,7 @@ pub(super) fn test_set(
 ) -> Result<TestSet, SplitError> {
     let times = times(dataset, column)?;
     let nodes: Vec<NodeId> = (0..dataset.graph.nodes() as NodeId).collect();
-    strict::hiding(whole, whole.roles.all_of(&newest(&times, &nodes)), seed)
+    strict::hiding(whole, whole.roles.all_of(&newest(&times, &nodes, tenth(nodes.len()))), seed)
 }
 
 /// What is validated on: the newest tenth of those that the test set leaves.
@@ -26,15 +26,15 @@ pub(super) fn validation_set(
     (test, seed): (&TestSet, u64),
 ) -> Result<ValidationSet, SplitError> {
     let visible = whole.roles.nodes_of(&test.remaining.visible_nodes());
-    let newest = whole.roles.all_of(&newest(&times(dataset, column)?, &visible));
+    let newest = whole.roles.all_of(&newest(&times(dataset, column)?, &visible, validation_nodes(visible.len())));
     validation::hiding(whole, &test.remaining, &test.pairs, (newest, seed))
 }
 
 /// The newest tenth of some nodes; those of which no time is known are the oldest. Of equals, those further down in the table are newer.
-fn newest(times: &[f32], nodes: &[NodeId]) -> Vec<NodeId> {
+fn newest(times: &[f32], nodes: &[NodeId], count: usize) -> Vec<NodeId> {
     let mut nodes = nodes.to_vec();
     nodes.sort_by(|&a, &b| times[a as usize].total_cmp(&times[b as usize]).then(a.cmp(&b)));
-    nodes.split_off(nodes.len() - tenth(nodes.len()))
+    nodes.split_off(nodes.len() - count)
 }
 
 /// A number for each node that rises with time; −∞ where none is known.

@@ -239,6 +239,7 @@ fn halves_of_the_validation_pairs_share_no_new_node() {
     let data = dataset(World::random(600, 2.5, 1).graph());
     for (protocol, rule) in ALL {
         let split = Split::make(&data, &protocol, Some(rule), 7).unwrap();
+        assert_eq!(split.validation_sample(), split.validation());
         let halves = split.validation_halves();
         assert_eq!(halves, split.validation_halves());
         let search = split.search();
@@ -703,4 +704,22 @@ fn nothing_of_hidden_rows_is_fitted() {
             .collect::<Vec<_>>()
     };
     assert_eq!(prepared("\"x\":3,\"w\":\"a1 b\""), prepared("\"x\":1e9,\"w\":\"b b b a2\""));
+}
+
+#[test]
+fn validation_of_a_large_graph_is_bounded() {
+    let data = World { links_per_node: 8.0, ..World::scaled(110_000, 1) }.dataset();
+    let split = Split::for_training(&data, Validation::Nodes, 0).unwrap();
+    let view = split.search();
+    let hidden = (0..110_000).filter(|&node| !view.is_visible(node)).count();
+    assert_eq!(hidden, 10_000);
+    let all = split.validation();
+    for pairs in split.validation_halves().into_iter().chain([split.validation_sample()]) {
+        assert!(pairs.len() > 90_000 && pairs.len() < 110_000 && pairs.len() < all.len(), "{}", pairs.len());
+        let linked = pairs.iter().filter(|pair| pair.linked).count() as f64 / pairs.len() as f64;
+        assert!((linked - 0.5).abs() < 0.02, "{linked}");
+    }
+    let edges = Split::for_training(&data, Validation::Edges, 0).unwrap();
+    let links = edges.validation().iter().filter(|pair| pair.linked).count();
+    assert!(links < data.graph.links() / 10 + 1 && links <= 100_000, "{links}");
 }

@@ -2,7 +2,7 @@
 
 use rand::seq::SliceRandom;
 
-use super::draw::tenth;
+use super::draw::{tenth, validation_links};
 use super::validation::{self, ValidationSet};
 use super::{Negatives, Pair, SplitError, Stage, TestSet, Whole};
 use crate::graph::{Graph, NodeId};
@@ -19,7 +19,8 @@ pub(super) fn test_set(full: Whole<'_>, seed: u64) -> Result<TestSet, SplitError
 
 /// As many links as are tested on; a node may lose its last one.
 pub(super) fn validation_set(full: Whole<'_>, test: &TestSet, seed: u64) -> Result<ValidationSet, SplitError> {
-    let links = draw_links(&test.remaining.graph, tenth(full.graph.links()), seed, SplitPurpose::ValidationLinks);
+    let count = validation_links(tenth(full.graph.links()));
+    let links = draw_links(&test.remaining.graph, count, seed, SplitPurpose::ValidationLinks);
     let search = test.remaining.without(&links);
     let rng = &mut split_stream(seed, SplitPurpose::ValidationNegatives);
     let negatives = &mut Negatives::avoiding(full, &test.pairs);

@@ -42,6 +42,11 @@ pub enum Event {
     },
     /// The model was validated.
     Validated(Validated),
+    /// The weights of the score are about to be fitted.
+    Scoring {
+        /// To so many pairs.
+        pairs: usize,
+    },
     /// A checkpoint was written.
     Saved {
         /// At this step of the phase.

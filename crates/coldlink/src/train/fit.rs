@@ -1,10 +1,12 @@
 //! Training as a whole: search for the best number of steps on validation pairs, then fit again with them.
 
-use super::checkpoint::{Checkpoints, Saved};
-use super::selection::STEPS_PER_LOOK;
+use std::time::Instant;
+
 use rand::seq::index;
 
+use super::checkpoint::{Checkpoints, Saved};
 use super::judge::by_candidates;
+use super::selection::{LONGEST_LOOK, STEPS_PER_LOOK};
 use super::{Control, Event, Judge, Learner, Moment, Observer, Phase, Rule, Selection, TrainError, Trainer};
 use crate::columns::Preparation;
 use crate::config::{Config, Objective, Term};
@@ -137,7 +139,7 @@ struct Half {
 }
 
 /// Questions of each node type that settings are chosen and weights fitted on.
-const QUESTIONS: usize = 500;
+pub(crate) const QUESTIONS: usize = 500;
 
 impl<'a> Fit<'a> {
     /// Trains, from the start or from a checkpoint.
@@ -202,13 +204,15 @@ impl<'a> Fit<'a> {
         let features = self.features(&view);
         let selection = self.search(view, &features, selection, interrupted, halves, observer)?;
         let steps = selection.best().map_or(self.config.steps, |best| best.step);
+        self.tell_of_scoring(halves, observer)?;
         let (history, best) = selection.into_parts();
         let weighed = best.as_ref().filter(|_| !halves.weighing.pairs.is_empty());
         let weights = weighed.map(|encoders| {
             let known = Known::of(encoders, &features, view);
             ScoreWeights::fit(&known.evidence(&self.config.terms), &self.config.terms, &self.examples(halves))
         });
-        Ok((Found { history, steps, weights }, best))
+        // A refit starts anew, and needs the room.
+        Ok((Found { history, steps, weights }, best.filter(|_| self.split.refit().is_none())))
     }
 
     /// Trains on the search view alone and tells how good the score is on the validation pairs that are chosen on.
@@ -221,6 +225,7 @@ impl<'a> Fit<'a> {
         let (Some(encoders), false) = (selection.snapshot(), halves.weighing.pairs.is_empty()) else {
             return Ok(Trial { best, weights: None });
         };
+        self.tell_of_scoring(&halves, observer)?;
         let known = Known::of(encoders, &features, view);
         let evidence = known.evidence(&self.config.terms);
         let weights = ScoreWeights::fit(&evidence, &self.config.terms, &self.examples(&halves));
@@ -229,9 +234,21 @@ impl<'a> Fit<'a> {
         let ends: Vec<_> = pairs.iter().map(|pair| (pair.source, pair.target)).collect();
         let linked: Vec<bool> = pairs.iter().map(|pair| pair.linked).collect();
         let scored = Measures::of(&scorer.scores(&ends), &linked)?.validated(best.step);
-        let lists = Ranks::measure(&scorer, queries, &halves.candidates)?.quality();
+        let lists = Ranks::measure_sampled(&scorer, queries, &halves.candidates, self.seed)?.quality();
         let best = Validated { lists, ..scored.unwrap_or(best) };
         Ok(Trial { best, weights: Some(weights) })
+    }
+
+    fn tell_of_scoring(&self, halves: &Halves, observer: &mut dyn Observer) -> Result<(), TrainError> {
+        let pairs = halves.weighing.pairs.len();
+        match pairs {
+            0 => Ok(()),
+            _ if observer.on(Event::Scoring { pairs }) == Control::Continue => Ok(()),
+            _ => {
+                let checkpoint = self.checkpoints.map(Checkpoints::path);
+                Err(TrainError::Stopped { step: self.config.steps, checkpoint })
+            }
+        }
     }
 
     fn examples<'h>(&self, halves: &'h Halves) -> Examples<'h> {
@@ -248,7 +265,7 @@ impl<'a> Fit<'a> {
         let [choosing, weighing] = self.split.validation_halves();
         let fitted = !self.config.terms.is_empty()
             && [&choosing, &weighing].into_iter().all(|half| ScoreWeights::can_be_fitted_to(half));
-        let halves = if fitted { [choosing, weighing] } else { [self.split.validation().to_vec(), Vec::new()] };
+        let halves = if fitted { [choosing, weighing] } else { [self.split.validation_sample(), Vec::new()] };
         let lists = self.config.objective == Objective::Lists;
         let candidates = if lists { candidates(&self.split.search()) } else { Vec::new() };
         let [choosing, weighing] = halves.map(|pairs| {
@@ -286,6 +303,8 @@ impl<'a> Fit<'a> {
             let save = |checkpoints: &Checkpoints| checkpoints.write_search(self, trainer, selection);
             reporter.tell(trainer.step(), moment.into(), &save)
         })?;
+        // The fit of the score takes its time as well.
+        reporter.save(trainer.step(), &|checkpoints| checkpoints.write_search(self, &trainer, &selection))?;
         reporter.end(trainer.step());
         Ok(selection)
     }
@@ -301,9 +320,13 @@ impl<'a> Fit<'a> {
         let features = self.features(&view);
         let mut trainer = self.trainer(view, &features, interrupted)?;
         let mut reporter = Reporter::start(self, Phase::Refit, found.steps, trainer.step(), observer);
-        let looks = self.checkpoints.map_or(STEPS_PER_LOOK, |checkpoints| checkpoints.every().min(STEPS_PER_LOOK));
+        let mut looks = self.checkpoints.map_or(STEPS_PER_LOOK, |checkpoints| checkpoints.every().min(STEPS_PER_LOOK));
         while trainer.step() < found.steps {
+            let started = Instant::now();
             trainer.advance(found.steps.min(trainer.step() + looks));
+            if started.elapsed() > LONGEST_LOOK {
+                looks = (looks / 2).max(1);
+            }
             let (step, loss) = (trainer.step(), trainer.loss());
             if !loss.is_finite() {
                 return Err(TrainError::Diverged { step });

@@ -13,6 +13,7 @@ pub use checkpoint::Checkpoints;
 pub(crate) use checkpoint::{fingerprint, other_cpu};
 pub use error::TrainError;
 pub use event::{Control, Event, Observer, Phase, Silent};
+pub(crate) use fit::QUESTIONS;
 pub use fit::{Fit, Fitted, Trial};
 pub use judge::Judge;
 pub use learner::Learner;

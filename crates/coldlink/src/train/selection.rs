@@ -1,11 +1,15 @@
 //! The rule of selection, one for everything that is trained: the earliest of the best validations, and a stop
 //! after some without a new best.
 
+use std::time::{Duration, Instant};
+
 use super::{Judge, Learner};
 use crate::evaluate::Validated;
 
 /// Steps between two looks at what is trained.
 pub(super) const STEPS_PER_LOOK: u64 = 25;
+/// Time between them, after which looks come more often.
+pub(super) const LONGEST_LOOK: Duration = Duration::from_millis(300);
 
 /// How long something is trained, and how often it is validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +120,12 @@ impl<S> Selection<S> {
                 break;
             } else {
                 let until = ((step / every + 1) * every).min(steps).min(step + self.look_every);
+                let started = Instant::now();
                 learner.advance(until);
+                // Whoever wants to stop should not wait long. What is learned does not depend on it.
+                if started.elapsed() > LONGEST_LOOK {
+                    self.look_every = (self.look_every / 2).max(1);
+                }
                 let (step, loss) = (learner.step(), learner.loss());
                 if !loss.is_finite() {
                     return if self.history.is_empty() { Err(Diverged { step }.into()) } else { Ok(()) };
@@ -149,6 +158,8 @@ impl<S> Selection<S> {
             (Some(_), None) => true,
         };
         if self.keeps_best && better {
+            // Never two of them at a time: they may be large.
+            self.best = None;
             self.best = Some(learner.snapshot());
         }
         if let Some(validated) = validated {

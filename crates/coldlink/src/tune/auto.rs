@@ -1,8 +1,7 @@
 //! The short search that stands behind `--preset auto`.
 
-use super::{Candidate, Chosen, Search, Stage, TuneError, Watcher, estimated_seconds};
+use super::{Candidate, Chosen, Costs, Search, Stage, TuneError, Watcher};
 use crate::config::{Config, ConfigError, Objective};
-use crate::network::Features;
 
 /// What is tried for lists, in the order of how often it has won: what differs from the base.
 const FOR_LISTS: &[&[&str]] = &[
@@ -57,18 +56,18 @@ fn auto_candidates(base: &Config, fixed: &[String]) -> Result<Vec<Candidate>, Co
 /// The most candidates that are tried in full after short trials: others have never won.
 const FULL: usize = 3;
 
-/// Stages that fit a budget of seconds, given what each candidate costs in full. Where all fit into half of it, all are tried in
+/// Stages that fit a budget of seconds, given what each candidate costs in full and without a step. Where all fit into half of it, all are tried in
 /// full. Else half goes to short trials of as many as fit, in their order, and half to full trials of the best.
-fn auto_plan(costs: &[f64], budget: f64) -> Vec<Stage> {
-    if costs.iter().sum::<f64>() <= budget / 2.0 {
+fn stages(costs: &[[f64; 2]], budget: f64) -> Vec<Stage> {
+    if costs.iter().map(|cost| cost[0]).sum::<f64>() <= budget / 2.0 {
         return vec![Stage { candidates: costs.len(), share: 1.0 }];
     }
     let fitting = |share: f64| {
         let mut spent = 0.0;
         costs
             .iter()
-            .take_while(|cost| {
-                spent += *cost * share;
+            .take_while(|[whole, without]| {
+                spent += without + (whole - without) * share;
                 spent <= budget / 2.0
             })
             .count()
@@ -93,14 +92,12 @@ pub struct Auto {
 /// The best settings for a split that can be found within a budget.
 pub fn auto(search: &Search<'_>, base: &Config, auto: &Auto, watcher: &mut dyn Watcher) -> Result<Chosen, TuneError> {
     let candidates = auto_candidates(base, &auto.fixed)?;
-    let view = search.split.search();
-    let features = Features::new(view.attributes(), base.scaling);
-    let cost = |candidate: &Candidate| {
-        let config = view.sized(&candidate.config);
-        estimated_seconds(&config, &view, &features, config.steps)
-    };
-    let costs: Vec<f64> = candidates.iter().map(cost).collect();
-    search.run(&candidates, &auto_plan(&costs, auto.budget), watcher)
+    let costs = Costs::new(search.split, base);
+    let of_each: Vec<[f64; 2]> = candidates.iter().map(|candidate| costs.trial(&candidate.config)).collect();
+    let stages = stages(&of_each, auto.budget);
+    watcher.planned(&costs.plan(&candidates, &stages, base));
+    drop(costs);
+    search.run(&candidates, &stages, watcher)
 }
 
 #[cfg(test)]
@@ -122,10 +119,16 @@ mod tests {
     #[test]
     fn plans_fit_their_budget() {
         let stage = |candidates, share| Stage { candidates, share };
-        assert_eq!(auto_plan(&[1.0, 2.0, 3.0], 12.0), [stage(3, 1.0)]);
-        assert_eq!(auto_plan(&[8.0, 8.0, 8.0, 8.0], 16.0), [stage(4, 0.25), stage(1, 1.0)]);
-        assert_eq!(auto_plan(&[8.0, 8.0, 8.0, 8.0], 8.0), [stage(2, 0.25), stage(1, 1.0)]);
-        assert_eq!(auto_plan(&[8.0; 7], 100.0), [stage(7, 0.25), stage(3, 1.0)]);
-        assert_eq!(auto_plan(&[100.0; 4], 16.0), []);
+        let check = |costs: &[f64], without: f64, budget: f64, expected: &[Stage]| {
+            let costs: Vec<[f64; 2]> = costs.iter().map(|&whole| [whole, without]).collect();
+            assert_eq!(stages(&costs, budget), expected, "{costs:?} in {budget}");
+        };
+        check(&[1.0, 2.0, 3.0], 0.0, 12.0, &[stage(3, 1.0)]);
+        check(&[8.0, 8.0, 8.0, 8.0], 0.0, 16.0, &[stage(4, 0.25), stage(1, 1.0)]);
+        check(&[8.0, 8.0, 8.0, 8.0], 0.0, 8.0, &[stage(2, 0.25), stage(1, 1.0)]);
+        check(&[8.0; 7], 0.0, 100.0, &[stage(7, 0.25), stage(3, 1.0)]);
+        check(&[8.0; 7], 6.0, 100.0, &[stage(7, 0.25), stage(3, 1.0)]);
+        check(&[8.0; 7], 6.0, 30.0, &[stage(2, 0.25), stage(1, 1.0)]);
+        check(&[100.0; 4], 0.0, 16.0, &[]);
     }
 }

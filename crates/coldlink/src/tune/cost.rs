@@ -1,13 +1,21 @@
 //! What a training run is likely to cost, from sizes alone.
 
-use crate::config::{Config, Loss};
+use crate::config::{Config, Loss, Objective};
+use crate::graph::NodeId;
 use crate::network::{Features, SparseRows};
-use crate::split::TrainView;
+use crate::split::{MOST_CANDIDATES, Split, TrainView};
+use crate::train::QUESTIONS;
 
 /// Floating-point operations of dense products that two cores do in a second.
 const DENSE_RATE: f64 = 1.4e11;
 /// The same of sums over sparse rows, which wait for memory.
 const SPARSE_RATE: f64 = 2.5e10;
+/// Floating-point operations of inner products of rows that are looked through for the nearest ones.
+const SEARCH_RATE: f64 = 3e10;
+/// Seconds that two cores take for the terms of a candidate in a list.
+const CANDIDATE: f64 = 2.5e-7;
+/// Seconds that two cores take for a source: its walk and its votes.
+const SOURCE: f64 = 5e-4;
 /// Seconds of a step that do not depend on sizes.
 const STEP_OVERHEAD: f64 = 2e-4;
 
@@ -45,4 +53,43 @@ pub(super) fn estimated_seconds(config: &Config, view: &TrainView<'_>, features:
         inputs = outputs as f64;
     }
     steps as f64 * (STEP_OVERHEAD + loss + input + hidden + 20.0 * nodes * width / SPARSE_RATE)
+}
+
+/// Seconds that the fit of a score's weights takes on two ordinary cores: all nodes are embedded, each new node of the half that is
+/// fitted on looks through all warm ones, and some have lists.
+pub(super) fn scoring_seconds(split: &Split, config: &Config, features: &Features) -> f64 {
+    let (view, [_, weighing]) = (split.search(), split.validation_halves());
+    if config.terms.is_empty() {
+        return 0.0;
+    }
+    let (nodes, warm, width) = (view.graph().nodes() as f64, view.warm().len() as f64, config.width as f64);
+    let mut sources: Vec<NodeId> = weighing.iter().map(|pair| pair.source).collect();
+    sources.sort_unstable();
+    sources.dedup();
+    let sources = sources.len() as f64;
+    let lists = if config.objective == Objective::Lists { sources.min(QUESTIONS as f64) } else { 0.0 };
+    let embedding = 2.0 * nodes * (entries(features) + 1.0) * width / SPARSE_RATE;
+    let looking = sources * (SOURCE + 2.0 * warm * width / SEARCH_RATE);
+    embedding + looking + lists * warm.min(MOST_CANDIDATES as f64) * CANDIDATE
+}
+
+/// Bytes that training takes at the most: weights with their moments and the best of them; or both embeddings of all nodes with what
+/// terms are computed from.
+pub(super) fn memory(split: &Split, config: &Config, features: &Features) -> f64 {
+    let (view, width) = (split.search(), config.width as f64);
+    let (nodes, links) = (view.graph().nodes() as f64, view.graph().links() as f64);
+    let first = config.hidden.first().copied().unwrap_or(config.width) as f64;
+    let weights = 4.0 * (nodes * width + features.width() as f64 * first);
+    let rows = 8.0 * nodes * entries(features);
+    let embeddings = weights + 8.0 * nodes * width + 2.0 * rows;
+    8.0 * links + 40.0 * nodes + rows + (4.0 * weights).max(embeddings)
+}
+
+/// Attributes of a node, on average.
+fn entries(features: &Features) -> f64 {
+    match features {
+        Features::Sparse(rows) => rows.mean_entries(),
+        Features::Dense(matrix) => matrix.columns() as f64,
+        Features::Mixed(rows, matrix) => rows.mean_entries() + matrix.columns() as f64,
+    }
 }

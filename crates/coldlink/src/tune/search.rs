@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use super::TuneError;
 use super::journal::{Finished, Journal};
+use super::{Plan, TuneError};
 use crate::config::Config;
 use crate::split::{Audit, Split};
 use crate::train::{Control, Event, Fit, Observer, Silent, TrainError, Trial};
@@ -107,6 +107,8 @@ pub struct SeedStarted<'a> {
 pub trait Watcher: Observer {
     /// A seed of an evaluation begins.
     fn seed_started(&mut self, _started: &SeedStarted<'_>) {}
+    /// A run is about to begin, and this is what it is likely to take.
+    fn planned(&mut self, _plan: &Plan) {}
     /// A trial begins.
     fn trial_started(&mut self, _planned: &Planned<'_>) {}
     /// A trial has ended.
