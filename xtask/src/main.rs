@@ -16,6 +16,7 @@ mod python;
 mod quality;
 mod readme;
 mod real_data;
+mod scale;
 mod served;
 mod steps;
 mod test;
@@ -86,6 +87,13 @@ const TASKS: [Task; 22] = [
         arguments: "",
         about: "start, demo, scale, packed file and a build from nothing, measured into results/",
         run: |_| core::run(),
+    },
+    Task {
+        name: "scale",
+        arguments: "[NODES ...]",
+        about: "training and evaluation on made graphs of 10,000, 100,000 and 1,000,000 nodes unless told, into results/ (two hours); goes \
+                on where it stopped",
+        run: scale::run,
     },
     Task {
         name: "page",

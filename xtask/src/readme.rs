@@ -19,6 +19,7 @@ pub fn run() -> Result<()> {
     })?;
     rewrite("docs/performance.md", |text| {
         let text = replaced(text, "core", &rows("core")?)?;
+        let text = replaced(&text, "scale", &rows("scale")?)?;
         let text = replaced(&text, "serve", &rows("serve")?)?;
         let text = replaced(&text, "rows", &format!("```text\n{}```\n", printed("rows")?))?;
         replaced(&text, "index", &format!("```text\n{}```\n", printed("index")?))
