@@ -85,7 +85,7 @@ const TASKS: [Task; 22] = [
     Task {
         name: "core",
         arguments: "",
-        about: "start, demo, scale, packed file and a build from nothing, measured into results/",
+        about: "start, demo, a step, packed file and a build from nothing, measured into results/",
         run: |_| core::run(),
     },
     Task {
@@ -146,12 +146,6 @@ const TASKS: [Task; 22] = [
         },
     },
     Task {
-        name: "scale",
-        arguments: "[ARGUMENTS]",
-        about: "step time and memory on a generated graph of a million nodes",
-        run: |arguments| Steps::one("scale", example("scale"), arguments),
-    },
-    Task {
         name: "index",
         arguments: "[NODES] [STEPS] [COMPARED] [SEED]",
         about: "links one new node at a time through the index and without, at 100,000 nodes unless told, into results/",
@@ -208,10 +202,6 @@ fn main() -> ExitCode {
             if error.is::<Misuse>() { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
-}
-
-fn example(name: &str) -> std::process::Command {
-    cargo(["run", "--release", "--package", "coldlink", "--example", name, "--"])
 }
 
 fn print_help() -> Result<()> {

@@ -1,6 +1,6 @@
 //! Whether a step's cost depends on the batch alone: the same batch on 100,000 and on 1,000,000 nodes, in turn.
 //!
-//!     cargo run --release -p coldlink --example scale
+//!     cargo run --release -p coldlink --example step_speed
 //!
 //! Prints milliseconds per step of both and their ratio, for the default preset and for weights by distance, and the process's
 //! peak memory.
