@@ -708,7 +708,7 @@ fn nothing_of_hidden_rows_is_fitted() {
 
 #[test]
 fn validation_of_a_large_graph_is_bounded() {
-    let data = World { links_per_node: 8.0, ..World::scaled(110_000, 1) }.dataset();
+    let data = World { links_per_node: 14.0, ..World::scaled(110_000, 1) }.dataset();
     let split = Split::for_training(&data, Validation::Nodes, 0).unwrap();
     let view = split.search();
     let hidden = (0..110_000).filter(|&node| !view.is_visible(node)).count();
