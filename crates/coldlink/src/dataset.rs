@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::columns::{Finding, Mismatches, Schema};
 use crate::graph::{Attributes, Cleaned, Graph, Names, NodeId, PLAIN, Relation, RoleGraph, Roles};
-use crate::text::all_quoted;
+use crate::text::{all_quoted, quoted};
 
 /// A graph, a row of attributes for each node, and the nodes' names.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +36,12 @@ pub struct Notes {
     pub weighted: bool,
     /// Links dropped because an end has no row (only when asked for).
     pub unknown_ends: usize,
+    /// Rows of the node table that were there twice.
+    #[serde(default)]
+    pub repeated_rows: usize,
+    /// Ends of links that are written in another way than the node they name.
+    #[serde(default)]
+    pub other_forms: Option<OtherForms>,
     /// Columns of the node table that became no attribute: texts that nearly every row has to itself, or nothing at all.
     pub ignored_columns: Vec<String>,
     /// What cells of the node table say that could not be used, a line each.
@@ -73,6 +79,17 @@ impl Notes {
             |finding: &Finding| finding.doubt.as_ref().map(|doubt| format!("column `{}`: {doubt}", finding.column));
         self.columns.iter().filter_map(line)
     }
+}
+
+/// Ends of links that are written in another way than the nodes they name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherForms {
+    /// How many.
+    pub ends: usize,
+    /// One of them.
+    pub written: String,
+    /// The name of its node.
+    pub name: String,
 }
 
 /// Nodes that are not in the graph: what predictions are asked for.
@@ -144,6 +161,13 @@ impl Dataset {
         ignored(notes.cleaned.self_loops, "self-loop", "");
         ignored(notes.cleaned.duplicates, "repeated link", "");
         ignored(notes.unknown_ends, "link", " of nodes without a row");
+        ignored(notes.repeated_rows, "repeated row", " of nodes");
+        if let Some(OtherForms { ends, written, name }) = &notes.other_forms {
+            let (written, name) = (quoted(written), quoted(name));
+            lines.push(format!(
+                "{ends} ends of links are written in another way than their nodes, as `{written}` for `{name}`"
+            ));
+        }
         if notes.directed {
             lines.push("ignored the direction of links".to_owned());
         }

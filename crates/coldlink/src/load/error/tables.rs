@@ -18,12 +18,6 @@ pub enum TableProblem {
         /// The cell that gives it away.
         cell: String,
     },
-    /// Two columns have one name.
-    #[error("the header names column `{}` twice", quoted(.column))]
-    RepeatedColumn {
-        /// The name.
-        column: String,
-    },
     /// A column that must be there is not.
     #[error("column `{}` is missing", quoted(.column))]
     NoColumn {
@@ -189,7 +183,6 @@ impl TableProblem {
             TableProblem::Empty | TableProblem::NoHeader { .. } => {
                 "start with a line of column names, such as `id,year,words` for nodes or `source,target` for links"
             }
-            TableProblem::RepeatedColumn { .. } => "rename one of the two columns",
             TableProblem::NoColumn { .. } => {
                 "new nodes need the columns of the node table that the model was trained on"
             }

@@ -1,5 +1,6 @@
 //! A graph as two tables, one of links and one of nodes; and new nodes as a table.
 
+mod ends;
 mod json_lines;
 mod memory;
 mod nodes;
@@ -12,9 +13,10 @@ mod parquet;
 mod rows;
 mod text;
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use ends::{Ends, LinkColumn, some_ends};
 use nodes::{NamesOfRows, NodeTable, read_new};
 use rows::Rows;
 pub(in crate::load) use rows::endings;
@@ -24,7 +26,7 @@ use super::input::Input;
 use super::{BuiltLinks, GivenLinks, Limits, LoadOptions, UnknownNodes, name_of};
 use crate::columns::{Cells, ColumnKind, EdgeColumns, Schema, TypeColumn};
 use crate::dataset::{Dataset, NewNodes, Notes};
-use crate::graph::{Graph, Names, NodeId};
+use crate::graph::{Graph, Names};
 
 pub use memory::{Objects, Table};
 pub use pairs::{load_names, load_pairs};
@@ -49,8 +51,8 @@ pub fn load_tables(edges: &Path, nodes: &Path, options: &LoadOptions) -> Result<
     let [of_nodes, of_edges] = [nodes, edges].map(|path| Input::open(path, &options.limits));
     let (of_nodes, of_edges) = (of_nodes?, of_edges?);
     let open = || Rows::open(&of_nodes);
-    let table = NodeTable::read(&open, &options.columns, options.strict_input)?;
-    assemble(table, &open, (edges, Rows::open(&of_edges)?), options)
+    let links = || Rows::open(&of_edges);
+    assemble(&open, (edges, &links), options)
 }
 
 /// Loads a graph from both tables as JSON lines in memory.
@@ -58,33 +60,37 @@ pub fn load_json_lines(nodes: Vec<u8>, edges: Vec<u8>, options: &LoadOptions) ->
     let nodes = Input::in_memory("nodes", nodes, &options.limits);
     let edges = Input::in_memory("edges", edges, &options.limits);
     let open = || Rows::of_json_lines(&nodes);
-    let table = NodeTable::read(&open, &options.columns, options.strict_input)?;
-    let rows = Rows::of_json_lines(&edges)?;
-    assemble(table, &open, (Path::new("edges"), rows), options)
+    let links = || Rows::of_json_lines(&edges);
+    assemble(&open, (Path::new("edges"), &links), options)
 }
 
 /// Loads a graph from both tables in memory. Rows are counted from 1 in errors, as lines of files are.
 pub fn load_in_memory(nodes: &dyn Table, edges: &dyn Table, options: &LoadOptions) -> Result<Dataset, LoadError> {
     let open = || Rows::of_table("nodes", nodes);
-    let table = NodeTable::read(&open, &options.columns, options.strict_input)?;
-    let rows = Rows::of_table("edges", edges)?;
-    assemble(table, &open, (Path::new("edges"), rows), options)
+    let links = || Rows::of_table("edges", edges);
+    assemble(&open, (Path::new("edges"), &links), options)
 }
+
+/// Opens a table.
+type Open<'o, 'a> = &'o dyn Fn() -> Result<Rows<'a>, LoadError>;
 
 /// Puts both tables together. Where links show which column tells node types, the node table is read once more.
 fn assemble<'a>(
-    table: NodeTable,
-    open: &dyn Fn() -> Result<Rows<'a>, LoadError>,
-    (edges, links): (&Path, Rows<'_>),
+    open: Open<'_, 'a>,
+    (edges, links): (&Path, Open<'_, '_>),
     options: &LoadOptions,
 ) -> Result<Dataset, LoadError> {
-    let ends = Ends { file_name: &table.file_name, numbers: table.index()? };
-    let Links { given, weighted, unknown_ends } = Links::read(links, &ends, options)?;
+    let table = NodeTable::read(open, &some_ends(links()?, options)?, &options.columns, options.strict_input)?;
+    let ends = Ends::new(&table.file_name, table.index()?, options);
+    let Links { given, weighted, unknown_ends } = Links::read(links()?, &ends, options)?;
     let built = given.build(ends.numbers.len(), options);
+    let other_forms = ends.other_forms();
     let table = with_types(table, open, &built.graph, options)?;
     let notes = Notes {
         weighted,
         unknown_ends,
+        other_forms,
+        repeated_rows: table.repeated_rows,
         ignored_columns: table.schema.ignored(),
         cells: table.mismatches.notes(),
         columns: table.findings.clone(),
@@ -103,7 +109,7 @@ fn assemble<'a>(
 /// The table with the node types that links show and a column's name says. Where links alone show them, it is only proposed.
 fn with_types<'a>(
     mut table: NodeTable,
-    open: &dyn Fn() -> Result<Rows<'a>, LoadError>,
+    open: Open<'_, 'a>,
     graph: &Graph,
     options: &LoadOptions,
 ) -> Result<NodeTable, LoadError> {
@@ -114,7 +120,8 @@ fn with_types<'a>(
     if found.is_named() {
         let mut columns = options.columns.clone();
         columns.columns.insert(found.name.clone(), ColumnKind::Type {});
-        table = NodeTable::read(open, &columns, options.strict_input)?;
+        columns.id = Some(table.schema.id);
+        table = NodeTable::read(open, &HashSet::new(), &columns, options.strict_input)?;
     }
     table.findings.iter_mut().filter(|finding| finding.column == found.name).for_each(|finding| found.tell(finding));
     Ok(table)
@@ -174,7 +181,7 @@ impl Links {
     fn read(mut rows: Rows<'_>, nodes: &Ends, options: &LoadOptions) -> Result<Self, LoadError> {
         let columns = match &options.columns.edges {
             Some(given) => LinkColumns::given(&rows, given)?,
-            None => LinkColumns::find(&rows, nodes)?,
+            None => LinkColumns::find(&rows)?.after_a_header(&rows, nodes)?,
         };
         let mut links = Links::default();
         while let Some((line, row)) = rows.next()? {
@@ -224,33 +231,12 @@ impl Links {
     }
 }
 
-/// The nodes that links may join.
-struct Ends<'a> {
-    file_name: &'a str,
-    numbers: HashMap<&'a str, NodeId>,
-}
-
-impl Ends<'_> {
-    fn find(&self, row: &dyn Cells, column: &LinkColumn) -> Result<NodeId, LineProblem> {
-        let name = row.cell(column.index).to_text();
-        self.numbers.get(&*name).copied().ok_or_else(|| match &*name {
-            "" => LineProblem::NoName { column: column.name.clone() },
-            name => LineProblem::UnknownNode { name: name.to_owned(), nodes: self.file_name.to_owned() },
-        })
-    }
-}
-
 /// Where an edge table has what.
 struct LinkColumns {
     source: LinkColumn,
     target: LinkColumn,
     weight: Option<LinkColumn>,
     relation: Option<LinkColumn>,
-}
-
-struct LinkColumn {
-    index: usize,
-    name: String,
 }
 
 impl LinkColumns {
@@ -273,7 +259,7 @@ impl LinkColumns {
         }
     }
 
-    fn find(rows: &Rows<'_>, nodes: &Ends) -> Result<Self, LoadError> {
+    fn find(rows: &Rows<'_>) -> Result<Self, LoadError> {
         let header = rows.header();
         if header.len() < 2 {
             return Err(rows.problem(TableProblem::TooFewColumns { columns: header.len() }));
@@ -281,10 +267,16 @@ impl LinkColumns {
         let named = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
         let pair = ENDS.iter().find_map(|(source, target)| named(source).zip(named(target)));
         let (source, target) = pair.unwrap_or((0, 1));
-        if pair.is_none() && [source, target].iter().all(|&end| nodes.numbers.contains_key(header[end].as_str())) {
-            return Err(rows.problem(TableProblem::NoHeader { cell: header[0].clone() }));
-        }
         Ok(LinkColumns::at(header, source, target, [None, None]))
+    }
+
+    /// The same, unless the first line names nodes, and so is no header.
+    fn after_a_header(self, rows: &Rows<'_>, nodes: &Ends) -> Result<Self, LoadError> {
+        let names_a_node = |column: &LinkColumn| nodes.numbers.contains_key(column.name.as_str());
+        if names_a_node(&self.source) && names_a_node(&self.target) {
+            return Err(rows.problem(TableProblem::NoHeader { cell: self.source.name }));
+        }
+        Ok(self)
     }
 
     /// A weight that is not given is 1.
@@ -306,6 +298,7 @@ impl LinkColumns {
 mod tests {
     use super::*;
     use crate::columns::CellProblem;
+    use crate::graph::NodeId;
     use std::io::Write;
 
     use crate::graph::Attributes;
@@ -475,7 +468,6 @@ mod tests {
         check(EDGES, "id\np1\np2\np3\n", "nodes.csv` becomes an attribute");
         check(EDGES, "id,x\np1,1\np2,2\np1,3\n", "nodes.csv` line 4: node `p1` already has a row, on line 2");
         check(EDGES, "id,x\np1,1\n,2\n", "nodes.csv` line 3: column `id` is empty, but must name the node");
-        check(EDGES, "id,x,x\np1,1,2\n", "nodes.csv`: the header names column `x` twice");
     }
 
     #[test]
