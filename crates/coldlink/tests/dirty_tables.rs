@@ -277,7 +277,8 @@ fn a_row_that_is_there_twice_counts_once() {
 
 #[test]
 fn the_column_of_names_is_the_one_that_links_use() {
-    let nodes = "name,code,words\nfirst,c1,\"a b c d e\"\nsecond,c2,\"a b x y z\"\nthird,c3,\"c d e f g\"\n";
+    let nodes =
+        "name,code,words,like\nfirst,c1,\"a b c d e\",c1\nsecond,c2,\"a b x y z\",c1\nthird,c3,\"c d e f g\",c1\n";
     let name = |edges: &str| from_texts(nodes, edges, &LoadOptions::default()).map(|data| data.schema.unwrap().id);
     assert_eq!(name("source,target\nc1,c2\nc2,c3\n").unwrap(), "code");
     assert_eq!(name("source,target\nfirst,second\nsecond,third\n").unwrap(), "name");
@@ -302,9 +303,25 @@ fn real_tables_are_read_as_they_would_be_by_hand() {
         assert!(found.attributes == set.attributes, "{name}");
     };
     check("citeulike", CITEULIKE);
+    check("debian", DEBIAN);
 }
 
 /// What one who knows the table would say.
+const DEBIAN: &str = "id = \"id\"
+[columns]
+id.kind = \"text\"
+description.kind = \"text\"
+section.kind = \"categorical\"
+priority.kind = \"categorical\"
+maintainer.kind = \"categorical\"
+source.kind = \"categorical\"
+installed_size.kind = \"numeric\"
+tags.kind = \"multi-valued\"
+architecture.kind = \"categorical\"
+homepage_host.kind = \"categorical\"
+";
+
+/// The same.
 const CITEULIKE: &str = "id = \"id\"
 [columns]
 type.kind = \"type\"

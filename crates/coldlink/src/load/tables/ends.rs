@@ -14,7 +14,9 @@ use crate::load::error::{LineProblem, LoadError};
 /// Rows of links whose ends tell which column of the node table names nodes.
 const LOOKED_AT: usize = 1_000;
 /// Rows of nodes that are looked at for them.
-const NODES_LOOKED_AT: usize = 20_000;
+const NODES_LOOKED_AT: usize = 200_000;
+/// One in so many ends must be named by a column that is taken for the column of names.
+const ONE_IN: usize = 20;
 
 /// A column of an edge table.
 pub(super) struct LinkColumn {
@@ -105,16 +107,16 @@ pub(super) fn some_ends(mut rows: Rows<'_>, options: &LoadOptions) -> Result<Has
     Ok(ends)
 }
 
-/// How often each column of a node table names an end of a link.
+/// Which ends of links each column of a node table names.
 pub(super) struct EndsByColumn<'a> {
     ends: &'a HashSet<String>,
-    found: Vec<usize>,
+    found: Vec<HashSet<&'a str>>,
     rows: usize,
 }
 
 impl<'a> EndsByColumn<'a> {
     pub fn new(ends: &'a HashSet<String>, columns: usize) -> Self {
-        EndsByColumn { ends, found: vec![0; columns], rows: 0 }
+        EndsByColumn { ends, found: vec![HashSet::new(); columns], rows: 0 }
     }
 
     pub fn look(&mut self, row: &dyn Cells) {
@@ -123,14 +125,16 @@ impl<'a> EndsByColumn<'a> {
         }
         self.rows += 1;
         for (place, found) in self.found.iter_mut().enumerate().take(row.len()) {
-            *found += usize::from(self.ends.contains(&form(&row.cell(place).to_text())));
+            found.extend(self.ends.get(&form(&row.cell(place).to_text())).map(String::as_str));
         }
     }
 
-    /// The column that names far more ends than `usual`, or else `usual`.
+    /// The column that names far more ends than `usual`, or else `usual`. A category may name some.
     pub fn names(&self, usual: usize) -> usize {
-        let most = (0..self.found.len()).max_by_key(|&place| (self.found[place], usize::MAX - place)).unwrap_or(usual);
-        if self.found[most] > 2 * self.found[usual] { most } else { usual }
+        let named = |place: usize| self.found[place].len();
+        let most = (0..self.found.len()).max_by_key(|&place| (named(place), usize::MAX - place)).unwrap_or(usual);
+        let is_clear = named(most) > 2 * named(usual) && ONE_IN * named(most) > self.ends.len();
+        if is_clear { most } else { usual }
     }
 }
 
