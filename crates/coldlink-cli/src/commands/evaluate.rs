@@ -35,14 +35,15 @@ Examples:
 
 Protocols:
   strict        a tenth of the nodes is new; one negative for each of their links (the default)
-  temporal      the newest tenth of the nodes is new, by the only column of dates; or by any column
-                of dates or numbers: `temporal:year`
+  temporal      the newest tenth of the nodes is new: those that appear last in links with times, or
+                else by the only column of dates; or by a column of the nodes: `temporal:year`
+  temporal:links  the newest tenth of the links, between nodes that are known from older ones
   deal2020      the split that the authors of the paper used
   transductive  a tenth of the links between known nodes
   a path        a folder that `coldlink split` wrote, or an .npz file with the arrays train_pos,
                 val_pos, val_neg, test_pos, test_neg and, where nodes are new, hidden")]
 pub struct Evaluate {
-    /// Which test set: strict, temporal, deal2020, transductive, or the path of a split
+    /// Which test set: strict, temporal, temporal:links, deal2020, transductive, or the path of a split
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
     /// Number of seeds: one split, training and test each

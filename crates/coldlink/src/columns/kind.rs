@@ -37,17 +37,20 @@ pub struct RelationOptions {
     pub directed: bool,
 }
 
-/// Which columns of an edge table are which.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Which columns of an edge table are which; those that are not said are found by their names. An empty name says that there is no
+/// such column.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EdgeColumns {
     /// The names of the first ends.
-    pub source: String,
+    pub source: Option<String>,
     /// The names of the second ends.
-    pub target: String,
-    /// Weights; links without one where it is not said.
+    pub target: Option<String>,
+    /// How much links count.
     pub weight: Option<String>,
-    /// What links mean; all the same where it is not said.
+    /// When they appeared.
+    pub time: Option<String>,
+    /// What they mean.
     pub relation: Option<String>,
 }
 

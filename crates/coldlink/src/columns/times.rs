@@ -119,6 +119,15 @@ fn with_names(cell: &str) -> Option<(DateTime, Shape)> {
     moment.or_else(mail).map(|moment| (moment, Shape::Any))
 }
 
+/// The year with the share of it that has passed.
+pub(super) fn years(moment: DateTime) -> f64 {
+    let time = moment.time();
+    let minutes = f64::from(time.hour()) * 60.0 + f64::from(time.minute());
+    let seconds = minutes * 60.0 + f64::from(time.second()) + f64::from(time.subsec_nanosecond()) / 1e9;
+    let days = f64::from(moment.day_of_year() - 1) + seconds / 86_400.0;
+    f64::from(moment.year()) + days / f64::from(moment.days_in_year())
+}
+
 /// The year with its fraction, counted from 2000, and the places in year, week and day as points of a circle. A date
 /// without a time has no place in the day.
 pub(super) fn parts(moment: DateTime) -> [f32; PARTS] {

@@ -75,6 +75,12 @@ pub struct Config {
     pub lambda: [f64; 3],
     /// What a score is made of, with weights fitted on validation pairs; none makes it Eq. 10 with λ.
     pub terms: Vec<Term>,
+    /// How much links count that have weights: in what is drawn for a batch, in walks, votes and popularity.
+    #[serde(default)]
+    pub weights: LinkWeights,
+    /// How much more newer links count, where links have times.
+    #[serde(default)]
+    pub recency: Recency,
     /// Pairs in a batch: a number of pairs, a share (with a decimal point) of the warm nodes, or `auto`, which grows with the
     /// square root of the number of links. Under the softmax loss all of them are linked.
     pub batch: BatchSize,
@@ -121,6 +127,51 @@ pub enum Objective {
     /// Pairs: that linked pairs score above unlinked ones (AUC + AP).
     #[default]
     Pairs,
+}
+
+/// How much a link counts that has a weight. The mean over all training links is 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkWeights {
+    /// As much as any other.
+    #[default]
+    Ignore,
+    /// ln(1 + weight / median weight): an enormous weight counts some times more, and not as much as all others together.
+    Log,
+    /// As much as its weight says.
+    Raw,
+}
+
+impl LinkWeights {
+    /// All of them.
+    pub const ALL: [LinkWeights; 3] = [LinkWeights::Ignore, LinkWeights::Log, LinkWeights::Raw];
+}
+
+/// How much more newer links count. Times are measured from the first training link to the last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Recency {
+    /// No more than others.
+    #[default]
+    None,
+    /// A link counts half after a quarter of the time.
+    Slow,
+    /// A link counts half after a sixteenth of the time.
+    Fast,
+}
+
+impl Recency {
+    /// All of them.
+    pub const ALL: [Recency; 3] = [Recency::None, Recency::Slow, Recency::Fast];
+
+    /// The share of the time after which a link counts half.
+    pub fn half_life(self) -> Option<f64> {
+        match self {
+            Recency::None => None,
+            Recency::Slow => Some(1.0 / 4.0),
+            Recency::Fast => Some(1.0 / 16.0),
+        }
+    }
 }
 
 /// What is added to a candidate's similarity, divided by the temperature, in the softmax loss.

@@ -211,7 +211,7 @@ impl Model {
 
     fn popularities(&self) -> Vec<f32> {
         let Some(memory) = &self.memory else { return vec![0.0; self.embeddings.nodes()] };
-        (0..self.embeddings.nodes() as NodeId).map(|node| (memory.graph.degree(node) as f32).ln_1p()).collect()
+        (0..self.embeddings.nodes() as NodeId).map(|node| memory.graph.popularity(node)).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::collections::{HashMap, HashSet};
 
-use super::LinkColumns;
+use super::links::LinkColumns;
 use super::rows::Rows;
 use crate::columns::Cells;
 use crate::dataset::OtherForms;
@@ -92,10 +92,7 @@ fn form(name: &str) -> String {
 
 /// The names of some ends, by which the column of names is found.
 pub(super) fn some_ends(mut rows: Rows<'_>, options: &LoadOptions) -> Result<HashSet<String>, LoadError> {
-    let columns = match &options.columns.edges {
-        Some(given) => LinkColumns::given(&rows, given)?,
-        None => LinkColumns::find(&rows)?,
-    };
+    let columns = LinkColumns::find(&rows, &options.columns.edges.clone().unwrap_or_default())?;
     let mut ends = HashSet::new();
     for _ in 0..LOOKED_AT {
         let Some((_, row)) = rows.next()? else { break };
