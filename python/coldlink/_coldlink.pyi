@@ -35,6 +35,8 @@ class Graph:
         names: list[str] | None,
         name: str,
         directed: bool | None,
+        weights: npt.NDArray[np.float64] | None,
+        times: npt.NDArray[np.float64] | None,
     ) -> Graph: ...
     def save(self, path: str) -> None: ...
     @property

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use coldlink::columns::Columns;
 use coldlink::dataset::Dataset;
 use coldlink::graph::{Names, NodeId};
-use coldlink::load::{BuiltLinks, GivenLinks, LoadOptions, UnknownNodes, load, load_in_memory, write_packed};
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use coldlink::load::{BuiltLinks, LoadOptions, UnknownNodes, load, load_in_memory, write_packed};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -56,7 +56,7 @@ impl Graph {
         Ok(Graph { dataset: Dataset { name, ..dataset } })
     }
 
-    /// A graph from the two ends of its links and a matrix of attributes.
+    /// A graph from the two ends of its links and a matrix of attributes; links may have weights, and times of which NaN is unknown.
     #[staticmethod]
     fn from_arrays(
         py: Python<'_>,
@@ -66,6 +66,8 @@ impl Graph {
         names: Option<Vec<String>>,
         name: String,
         directed: Option<bool>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        times: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
         let attributes = arrays::attributes(x)?;
         let nodes = attributes.rows();
@@ -78,7 +80,8 @@ impl Graph {
         let links = arrays::ends(py, sources, targets, nodes)?;
         let names = named(names, nodes)?;
         let options = LoadOptions { directed, ..LoadOptions::default() };
-        let given = GivenLinks { pairs: links.into_iter().collect(), ..GivenLinks::default() };
+        let list = |values: Option<PyReadonlyArray1<'_, f64>>| values.map(|values| values.as_array().to_vec());
+        let given = arrays::carried(links, list(weights), list(times))?;
         let built = py.detach(|| given.build(nodes, &options));
         let notes = built.notes();
         let BuiltLinks { graph, relations, .. } = built;
