@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from coldlink.progress import Progress
 
-__all__ = ["Graph", "NewNodes", "Query", "Settings", "Trained", "evaluate", "tune"]
+__all__ = ["Graph", "NewNodes", "Query", "Settings", "Trained", "evaluate", "forget_threads", "tune"]
 
 @final
 class Graph:
@@ -125,6 +125,7 @@ class Query:
         direction: str | None,
     ) -> Query: ...
 
+def forget_threads() -> None: ...
 def evaluate(
     graph: Graph,
     settings: Settings,

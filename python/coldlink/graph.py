@@ -34,6 +34,8 @@ RELATION_COLUMNS = ("relation", "rel", "relation_type", "edge_type", "link_type"
 Kind: TypeAlias = "str | Mapping[str, Any]"
 """What a column is: the name of a kind, or a dict with `kind` and its options."""
 
+KINDS_HINT = 'write, for example, `{"price": "numeric", "title": {"kind": "text", "rare": 3}}`'
+
 
 def read(
     path: str | os.PathLike[str],
@@ -64,8 +66,8 @@ def read(
     """
     if (source is None) != (target is None):
         raise ConfigError("one of `source` and `target` is missing", hint="give both, or neither")
-    edges = _said(source=source, target=target, weight=weight, time=time, relation=relation)
-    said = _kinds(columns, None, edges)
+    edges = _named(source=source, target=target, weight=weight, time=time, relation=relation)
+    said = _kinds(_said(columns), None, edges)
     return Graph._loaded(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, said, None, directed))
 
 
@@ -144,7 +146,8 @@ class Graph:
 
         `id` is the column that names nodes: by default `id`, `node` or `name`, a named index, or else the first.
         Other columns become attributes: numbers, words of texts, values (`a|b|c` and lists are several), dates,
-        vectors; `columns` says what a column is where that is not to be found out. `source` and `target` are the
+        vectors; `columns` says what a column is where that is not to be found out. Numbers in a column of pandas' dtype
+        `category` are values, not amounts. `source` and `target` are the
         columns of the links' ends: by default those called so, or else the first two. `weight`, `time` and `relation`
         are the columns that say how much a link counts, when it appeared and what it means: by default those called
         so or alike, and `""` for none. `directed` says whether links run from a source to a target; without it, that
@@ -156,10 +159,11 @@ class Graph:
         >>> coldlink.Graph.from_pandas(nodes, edges).attribute_names
         ['year', 'year is missing', 'words=x', 'words=y', 'words=(other)']
         """
-        rows = tables.frame_columns(_with_id_first(nodes, id))
-        said = _said(weight=weight, time=time, relation=relation)
+        nodes = _with_id_first(nodes, id)
+        rows = tables.frame_columns(nodes)
+        said = _named(weight=weight, time=time, relation=relation)
         links = tables.frame_columns(_ends_of(edges, source, target, said or {}))
-        kinds = _kinds(columns, id, said)
+        kinds = _kinds({**_categories(nodes.iloc[:, 1:]), **_said(columns)}, id, said)
         return cls._loaded(_coldlink.Graph.from_columns(rows, links, unknown_nodes, kinds, name, directed))
 
     @classmethod
@@ -336,6 +340,8 @@ def _with_id_first(nodes: pandas.DataFrame, id: str | None) -> pandas.DataFrame:
     """The table with the column that names nodes in the first place."""
     nodes = nodes.rename(columns=str)
     columns = [str(column) for column in nodes.columns]
+    if not columns:
+        raise LoadError("`nodes` has no columns", hint="give a column that names nodes, and columns that describe them")
     index = nodes.index.name
     known = [column for column in columns if column.lower() in NAME_COLUMNS]
     if index is not None and index not in nodes.columns and (id == index or id is None and not known):
@@ -360,6 +366,8 @@ def _ends_of(
     edges: pandas.DataFrame, source: str | None, target: str | None, said: Mapping[str, str]
 ) -> pandas.DataFrame:
     """The table with the ends of links as whole numbers or texts."""
+    if len(edges.columns) < 2:
+        raise LoadError(f"`edges` has {len(edges.columns)} columns, expected two", hint="give a source and a target")
     for column in (source, target, *said.values()):
         if column and column not in edges.columns:
             hint = "give both `source` and `target`" if column in (source, target) else _columns_of(edges)
@@ -375,6 +383,12 @@ def _ends_of(
     ends = [column for column in edges.columns if column not in carried]
     whole: pandas.DataFrame = edges.assign(**{str(end): tables.whole_ids(edges[end]) for end in ends})
     return whole
+
+
+def _categories(nodes: pandas.DataFrame) -> dict[str, Kind]:
+    """The columns whose numbers are said to be values."""
+    categories = {str(name): getattr(column.dtype, "categories", None) for name, column in nodes.items()}
+    return {name: "categorical" for name, of in categories.items() if of is not None and of.dtype.kind in "iuf"}
 
 
 def _columns_of(edges: pandas.DataFrame) -> str:
@@ -395,14 +409,30 @@ def _record(node: Any, data: dict[str, Any]) -> dict[str, Any]:
     return {"id": str(node), **data}
 
 
-def _said(**columns: str | None) -> dict[str, str] | None:
+def _named(**columns: str | None) -> dict[str, str] | None:
     """Columns of the edge table that someone named."""
     return {name: column for name, column in columns.items() if column is not None} or None
 
 
 def _kinds(columns: Mapping[str, Kind] | None, id: str | None, edges: dict[str, Any] | None = None) -> str | None:
     """What is said of columns, as the library reads it."""
-    if columns is None and id is None and edges is None:
+    if not columns and id is None and edges is None:
         return None
-    kinds = {name: {"kind": kind} if isinstance(kind, str) else dict(kind) for name, kind in (columns or {}).items()}
+    kinds = {str(name): _kind(name, kind) for name, kind in (columns or {}).items()}
     return json.dumps({"id": id, "columns": kinds, "edges": edges})
+
+
+def _said(columns: Mapping[str, Kind] | None) -> Mapping[str, Kind]:
+    if columns is None or isinstance(columns, Mapping):
+        return columns or {}
+    raise ConfigError(f"`columns` must be a `dict`, got a `{type(columns).__name__}`", hint=KINDS_HINT)
+
+
+def _kind(name: str, kind: Kind) -> dict[str, Any]:
+    if isinstance(kind, str):
+        return {"kind": kind}
+    if isinstance(kind, Mapping):
+        return dict(kind)
+    raise ConfigError(
+        f"`columns`: column `{name}` must have a `str` or a `dict`, got a `{type(kind).__name__}`", hint=KINDS_HINT
+    )

@@ -309,7 +309,7 @@ def test_an_error_in_a_file_has_its_place(folder: Path) -> None:
 
 def test_hints_offer_only_what_python_has(folder: Path, tables: Any) -> None:
     nodes, links = tables
-    wide = {f"c{column}": {"kind": "text", "hashed": True, "buckets": 1 << 22} for column in range(17)}
+    wide = {f"c{column}": {"kind": "text", "hashed": True, "shared": False, "buckets": 1 << 22} for column in range(17)}
     for make, hint in [
         (lambda: coldlink.read(folder / "nodes.csv"), f"give the folder that holds both tables, such as `{folder}`"),
         (

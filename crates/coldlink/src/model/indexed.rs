@@ -160,7 +160,7 @@ impl Model {
         chosen
     }
 
-    /// Nodes of the graph as they would be met without their links.
+    /// Nodes of the graph as they would be if they were new, without their links.
     fn as_if_new(&self, nodes: &[NodeId]) -> EncodedNodes {
         let from = &self.embeddings.attributes;
         let attributes =
@@ -169,7 +169,7 @@ impl Model {
         EncodedNodes {
             embeddings: Embeddings { structure: attributes.clone(), warm: vec![false; nodes.len()], attributes },
             words,
-            types: self.types.as_ref().map(|kinds| Arc::new(kinds.types.select(nodes))),
+            types: self.types.as_ref().map(|known| Arc::new(known.types.select(nodes))),
         }
     }
 
@@ -190,8 +190,8 @@ impl Model {
         match &self.memory {
             Some(memory) => {
                 hash.update(bytemuck::cast_slice(&memory.graph.offsets()[..=nodes]));
-                for kind in [PairClass::ColdWarm, PairClass::ColdCold] {
-                    let weights = memory.weights.of(kind, 0);
+                for class in [PairClass::ColdWarm, PairClass::ColdCold] {
+                    let weights = memory.weights.of(class, 0);
                     // A term that is newer than the index counts where it has a weight.
                     let (first, later) = weights.terms.split_at(Term::Votes as usize);
                     hash.update(bytemuck::cast_slice(first));
