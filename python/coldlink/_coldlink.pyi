@@ -29,14 +29,12 @@ class Graph:
     ) -> Graph: ...
     @staticmethod
     def from_arrays(
-        sources: npt.NDArray[Any],
-        targets: npt.NDArray[Any],
+        ends: tuple[npt.NDArray[Any], npt.NDArray[Any]],
+        carried: tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.float64] | None],
         x: Any,
         names: list[str] | None,
         name: str,
         directed: bool | None,
-        weights: npt.NDArray[np.float64] | None,
-        times: npt.NDArray[np.float64] | None,
     ) -> Graph: ...
     def save(self, path: str) -> None: ...
     @property

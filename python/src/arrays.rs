@@ -72,7 +72,7 @@ pub fn carried(
     fits("weights", &weights)?;
     fits("times", &times)?;
     let bad = |weight: &f64| *weight < 0.0 || !(*weight as f32).is_finite();
-    if let Some(row) = weights.iter().flatten().position(|weight| bad(weight)) {
+    if let Some(row) = weights.iter().flatten().position(bad) {
         let weight = weights.iter().flatten().nth(row).copied().unwrap_or_default();
         let message = format!("row {row} of `weights` is {weight}, expected a finite number of 0 or more");
         return Err(refused(message, "a weight of 0 is no link; leave out links that speak against one another"));

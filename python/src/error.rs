@@ -153,6 +153,7 @@ fn place_in_data(error: &LoadError) -> (Option<PathBuf>, Option<u64>) {
         | LoadError::NoNodes { path }
         | LoadError::NoAttributes { path }
         | LoadError::NoLinks { path }
+        | LoadError::UnknownRelation { path, .. }
         | LoadError::Width { path, .. } => (path, None),
         _ => return (None, None),
     };

@@ -64,14 +64,12 @@ impl Graph {
     #[staticmethod]
     fn from_arrays(
         py: Python<'_>,
-        sources: &Bound<'_, PyAny>,
-        targets: &Bound<'_, PyAny>,
+        ends: (Bound<'_, PyAny>, Bound<'_, PyAny>),
+        carried: (Option<PyReadonlyArray1<'_, f64>>, Option<PyReadonlyArray1<'_, f64>>),
         x: &Bound<'_, PyAny>,
         names: Option<Vec<String>>,
         name: String,
         directed: Option<bool>,
-        weights: Option<PyReadonlyArray1<'_, f64>>,
-        times: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
         let attributes = arrays::attributes(x)?;
         let nodes = attributes.rows();
@@ -81,11 +79,11 @@ impl Graph {
         if attributes.width() == 0 {
             return Err(refused("`x` has no columns", "give each node a row of attributes"));
         }
-        let links = arrays::ends(py, sources, targets, nodes)?;
+        let links = arrays::ends(py, &ends.0, &ends.1, nodes)?;
         let names = named(names, nodes)?;
         let options = LoadOptions { directed, ..LoadOptions::default() };
         let list = |values: Option<PyReadonlyArray1<'_, f64>>| values.map(|values| values.as_array().to_vec());
-        let given = arrays::carried(links, list(weights), list(times))?;
+        let given = arrays::carried(links, list(carried.0), list(carried.1))?;
         let built = work(py, || given.build(nodes, &options))?;
         let notes = built.notes();
         let BuiltLinks { graph, relations, .. } = built;
