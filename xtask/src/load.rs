@@ -30,12 +30,12 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let steady = output(load().args(["steady", &serving.address, RATE, seconds]))?;
     print!("{steady}");
     fs::write(folder.join("steady.txt"), &steady)?;
-    let adding = beside(load().args(["adding", &serving.address, seconds]))?;
+    let process = serving.process().to_string();
+    let adding = beside(load().args(["adding", &serving.address, seconds, &process]))?;
     let with_adder = output(load().args(["steady", &serving.address, RATE, seconds]))?;
     let added = finished(adding)?;
     print!("{with_adder}{added}");
     fs::write(folder.join("adding.txt"), format!("{with_adder}{added}"))?;
-    let process = serving.process().to_string();
     let hostile = output(load().args(["hostile", &serving.address, HOSTILE, &process]))?;
     print!("{hostile}");
     fs::write(folder.join("hostile.txt"), &hostile)?;
@@ -53,6 +53,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         ("times the p99 without it", "1.5 at most", slower, slower <= 1.5),
         ("errors while nodes are added", "0", number(&with_adder, "errors")?, number(&with_adder, "errors")? == 0.0),
         ("nodes added meanwhile", "", number(&added, "added")?, true),
+        ("processor time of adding one, ms", "", number(&added, "processor_each")?, true),
         ("5xx among hostile requests", "0", number(&hostile, "faults")?, number(&hostile, "faults")? == 0.0),
         ("panics", "0", panics as f64, panics == 0),
         ("growth of memory over them, MB", "under 5", growth, growth < 5.0),

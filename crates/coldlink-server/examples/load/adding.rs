@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::client::{Client, post};
+use crate::process::changing_milliseconds;
 
-/// Adds for so many seconds, and prints how many and how long each took.
-pub async fn run(address: &str, seconds: u32) -> Result<(), String> {
+/// Adds for so many seconds, and prints how many, how long each took, and how much of a processor.
+pub async fn run(address: &str, seconds: u32, process: u32) -> Result<(), String> {
+    let before = changing_milliseconds(process)?;
     let mut client = Client::connect(address).await.map_err(|error| error.to_string())?;
     let (started, mut added, mut refused) = (Instant::now(), 0_u32, 0_u32);
     let run = std::process::id();
@@ -21,5 +23,6 @@ pub async fn run(address: &str, seconds: u32) -> Result<(), String> {
     }
     println!("added {added}\nrefused {refused}");
     println!("milliseconds_each {:.1}", 1e3 * started.elapsed().as_secs_f64() / f64::from(added.max(1)));
+    println!("processor_each {:.1}", (changing_milliseconds(process)? - before) / f64::from(added.max(1)));
     Ok(())
 }

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::client::{Client, get};
-use crate::memory::resident_megabytes;
+use crate::process::resident_megabytes;
 
 /// Time between two bytes of a slow client.
 const DRIP: Duration = Duration::from_millis(500);

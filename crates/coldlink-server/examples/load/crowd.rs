@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::client::{Client, get, post};
-use crate::memory::resident_megabytes;
+use crate::process::resident_megabytes;
 
 /// The longest rest of a client between two requests, in milliseconds.
 const REST: u64 = 400;

@@ -8,7 +8,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::client::{Client, get, post};
-use crate::memory::resident_megabytes;
+use crate::process::resident_megabytes;
 
 const CONNECTIONS: u32 = 8;
 

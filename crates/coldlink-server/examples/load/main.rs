@@ -12,7 +12,7 @@ mod connections;
 mod crowd;
 mod graph;
 mod hostile;
-mod memory;
+mod process;
 mod steady;
 
 use std::path::Path;
@@ -33,7 +33,7 @@ async fn main() -> ExitCode {
     }
 }
 
-const USAGE: &str = "usage: load graph FOLDER NODES | steady ADDRESS RATE SECONDS | adding ADDRESS SECONDS | hostile ADDRESS COUNT PID | \
+const USAGE: &str = "usage: load graph FOLDER NODES | steady ADDRESS RATE SECONDS | adding ADDRESS SECONDS PID | hostile ADDRESS COUNT PID | \
     connections ADDRESS COUNT SECONDS PID | crowd ADDRESS CLIENTS SECONDS PID MODEL | holds MODEL NAMES";
 
 async fn run(words: &[&str]) -> Result<(), String> {
@@ -43,7 +43,7 @@ async fn run(words: &[&str]) -> Result<(), String> {
             graph::world(number(nodes)?).write_tables(folder.as_ref()).map_err(|error| error.to_string())
         }
         ["steady", address, rate, seconds] => steady::run(address, number(rate)?, number(seconds)?).await,
-        ["adding", address, seconds] => adding::run(address, number(seconds)?).await,
+        ["adding", address, seconds, process] => adding::run(address, number(seconds)?, number(process)?).await,
         ["hostile", address, count, process] => hostile::run(address, number(count)?, number(process)?).await,
         ["connections", address, count, seconds, process] => {
             connections::run(address, number(count)?, number(seconds)?, number(process)?).await
