@@ -27,7 +27,7 @@ use crate::dataset::{Dataset, NewNodes, Notes};
 use crate::graph::{Graph, Names, NodeId};
 
 pub use memory::{Objects, Table};
-pub use pairs::{load_names, load_pairs};
+pub use pairs::{load_given_links, load_names, load_pairs};
 pub(in crate::load) use rows::is_table;
 
 /// Headers of the two columns that make a link; other tables have it in their first two.
