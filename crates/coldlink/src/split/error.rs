@@ -57,6 +57,14 @@ pub enum SplitError {
         /// The column.
         column: String,
     },
+    /// No number of links that test nodes may keep.
+    #[error("protocol `{}`: a test node keeps 1 to {most} links", quoted(.protocol))]
+    GivenCount {
+        /// As it was asked for.
+        protocol: String,
+        /// The limit.
+        most: usize,
+    },
     /// A protocol goes with one validation rule only.
     #[error("protocol `{protocol}` validates on `{forced}`, not on `{asked}`")]
     ValidationForced {
@@ -240,6 +248,9 @@ impl SplitError {
             SplitError::NoTimes { .. } | SplitError::NotATime { .. } => {
                 "name a date or numeric column of the node table, such as `temporal:year`"
             }
+            SplitError::GivenCount { .. } => {
+                "name a number of links, such as `few:2`; without any the protocol is `strict`"
+            }
             SplitError::TooSmall { .. } => "use a graph with more links",
             SplitError::ValidationForced { forced: Validation::Edges, .. } => {
                 "omit {validation} | use {validation=edges}"
@@ -248,7 +259,7 @@ impl SplitError {
                 "omit {validation} | use {validation=nodes}"
             }
             SplitError::UnknownProtocol { .. } => {
-                "use `strict`, `temporal`, `deal2020`, `transductive`, or the path of a split"
+                "use `strict`, `temporal`, `few:2`, `deal2020`, `transductive`, or the path of a split"
             }
             SplitError::NoValidationLinks { rule: Validation::Edges } => {
                 "every link is the only one of some node; hold out nodes instead with {validation=nodes}"

@@ -5,6 +5,7 @@
 //! | `train.csv` | `source,target,stage` | links; those of stage `refit` are left out while settings are chosen |
 //! | `validation.csv`, `test.csv` | `source,target,linked` | pairs; `linked` is 1 or 0 |
 //! | `hidden.csv` | `node,stage` | stage `test`: always hidden; `validation`: hidden while settings are chosen |
+//! | `given.csv` | `source,target` | links that test nodes keep, where they do: a test node and the other end, in the order given |
 //! | `split.toml` | | format and version, how it was made, the graph's fingerprint, and each file's checksum |
 
 use std::borrow::Cow;
@@ -26,7 +27,9 @@ const FORMAT: &str = "coldlink-split";
 const VERSION: u32 = 1;
 const MANIFEST: &str = "split.toml";
 /// All files of a split.
-const FILES: [&str; 5] = [MANIFEST, "train.csv", "validation.csv", "test.csv", "hidden.csv"];
+const FILES: [&str; 6] = [MANIFEST, "train.csv", "validation.csv", "test.csv", "hidden.csv", GIVEN];
+/// The one that only some splits have.
+const GIVEN: &str = "given.csv";
 
 /// The files of a split in a folder.
 pub fn files_of(folder: &Path) -> Vec<PathBuf> {
@@ -114,6 +117,7 @@ pub(super) fn read(dataset: &Dataset, folder: &Path, validation: Option<Validati
             validation: reader.pairs("validation.csv")?,
             refit: refit.map(|graph| Stage::new(graph, whole.visible)),
             test: reader.pairs("test.csv")?,
+            given: reader.given()?,
             hidden,
             full: dataset.graph.clone(),
             roles: PLAIN.clone(),
@@ -164,7 +168,7 @@ fn hex(number: u64) -> String {
     format!("{number:016x}")
 }
 
-fn tables(contents: &Contents, names: &Names) -> [(&'static str, Vec<u8>); 4] {
+fn tables(contents: &Contents, names: &Names) -> Vec<(&'static str, Vec<u8>)> {
     let final_stage = contents.refit.as_ref().unwrap_or(&contents.search);
     let training = final_stage.graph.iter_links().map(|(a, b)| {
         let stage = if contents.search.graph.has_link(a, b) { "search" } else { "refit" };
@@ -183,12 +187,16 @@ fn tables(contents: &Contents, names: &Names) -> [(&'static str, Vec<u8>); 4] {
         };
         Some([names.get(node), stage.into()])
     });
-    [
+    let given = contents.given.iter().map(|&(node, other)| [names.get(node), names.get(other)]);
+    let given = (GIVEN, table(["source", "target"], given));
+    let mut tables = vec![
         ("train.csv", table(["source", "target", "stage"], training)),
         ("validation.csv", pairs(&contents.validation)),
         ("test.csv", pairs(&contents.test)),
         ("hidden.csv", table(["node", "stage"], hidden)),
-    ]
+    ];
+    tables.extend(Some(given).filter(|_| !contents.given.is_empty()));
+    tables
 }
 
 fn table<'a, const N: usize>(header: [&'static str; N], rows: impl Iterator<Item = [Cow<'a, str>; N]>) -> Vec<u8> {
@@ -289,6 +297,17 @@ impl Reader<'_> {
         })?;
         let refit = self.manifest.refit.then(|| Graph::from_links(nodes, refit));
         Ok((Graph::from_links(nodes, search), refit))
+    }
+
+    fn given(&self) -> Result<Vec<(NodeId, NodeId)>, SplitError> {
+        let mut given = Vec::new();
+        if self.manifest.checksums.contains_key(GIVEN) {
+            self.rows(GIVEN, ["source", "target"], |row| {
+                given.push((row.node(0)?, row.node(1)?));
+                Ok(())
+            })?;
+        }
+        Ok(given)
     }
 
     fn pairs(&self, name: &str) -> Result<Vec<Pair>, SplitError> {
