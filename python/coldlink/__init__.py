@@ -13,14 +13,20 @@ graph you have and ranks the most likely links of such rows:
 Model files and numbers are those of the command line `coldlink`, bit for bit.
 """
 
+import os
 from importlib.metadata import version
 
+from coldlink import _coldlink
 from coldlink.errors import ConfigError, Error, LoadError, LoadWarning, ModelFileError, NotFittedError
 from coldlink.explanation import Explanation
 from coldlink.graph import Graph, read
 from coldlink.model import Model, load
 
 __version__ = version("coldlink")
+
+if hasattr(os, "register_at_fork"):
+    # A forked process has none of the threads that work here.
+    os.register_at_fork(after_in_child=_coldlink.forget_threads)
 
 __all__ = [
     "ConfigError",

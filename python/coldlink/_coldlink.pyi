@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from coldlink.progress import Progress
 
-__all__ = ["Graph", "NewNodes", "Query", "Settings", "Trained", "evaluate", "tune"]
+__all__ = ["Graph", "NewNodes", "Query", "Settings", "Trained", "evaluate", "forget_threads", "tune"]
 
 @final
 class Graph:
@@ -29,8 +29,8 @@ class Graph:
     ) -> Graph: ...
     @staticmethod
     def from_arrays(
-        sources: npt.NDArray[Any],
-        targets: npt.NDArray[Any],
+        ends: tuple[npt.NDArray[Any], npt.NDArray[Any]],
+        carried: tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.float64] | None],
         x: Any,
         names: list[str] | None,
         name: str,
@@ -125,6 +125,7 @@ class Query:
         direction: str | None,
     ) -> Query: ...
 
+def forget_threads() -> None: ...
 def evaluate(
     graph: Graph,
     settings: Settings,

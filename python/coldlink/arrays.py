@@ -39,8 +39,9 @@ def matrix(x: Any) -> Any:
     return dense.astype(np.float64 if dense.dtype.itemsize > 4 else np.float32)
 
 
-def ends(edges: Any) -> tuple[Any, Any]:
-    """The sources and the targets of links: two columns, or the entries of a square scipy matrix."""
+def links(edges: Any) -> tuple[Any, Any, Any]:
+    """The sources and the targets of links: two columns, or the entries of a square scipy matrix. Entries other than 1
+    are weights; without any, the third is `None`."""
     if is_sparse(edges):
         entries = edges.tocoo()
         if entries.shape[0] != entries.shape[1]:
@@ -48,9 +49,10 @@ def ends(edges: Any) -> tuple[Any, Any]:
                 f"the matrix of links has shape {entries.shape}", hint="give it a row and a column for each node"
             )
         kept = entries.data != 0
-        if kept.all():
-            return entries.row, entries.col
-        return entries.row[kept], entries.col[kept]
+        whole = kept.all()
+        sources, targets = (entries.row, entries.col) if whole else (entries.row[kept], entries.col[kept])
+        data = entries.data if whole else entries.data[kept]
+        return sources, targets, None if (data == 1).all() else numbers(data, "edges")
     pairs = np.asarray(edges)
     if pairs.size == 0:
         pairs = pairs.reshape(0, 2).astype(np.int64)
@@ -64,4 +66,26 @@ def ends(edges: Any) -> tuple[Any, Any]:
         )
     if pairs.dtype not in (np.int32, np.int64):
         pairs = pairs.astype(np.int64)
-    return pairs[:, 0], pairs[:, 1]
+    return pairs[:, 0], pairs[:, 1], None
+
+
+def numbers(values: Any, name: str) -> Any:
+    """A list of numbers, one for each link."""
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "fiub":
+        raise LoadError(
+            f"`{name}` has {array.ndim} dimensions of `{array.dtype}`, expected a list of numbers",
+            hint="give a number for each link",
+        )
+    return array.astype(np.float64, copy=False)
+
+
+def times(values: Any) -> Any:
+    """When links appeared: numbers as they are, dates as years with the share that has passed; NaN is unknown."""
+    array = np.asarray(values)
+    if array.dtype.kind != "M":
+        return numbers(array, "times")
+    years = array.astype("datetime64[Y]")
+    starts, ends = years.astype("datetime64[us]"), (years + 1).astype("datetime64[us]")
+    passed = (array.astype("datetime64[us]") - starts) / (ends - starts)
+    return np.where(np.isnat(array), np.nan, years.astype(np.int64) + 1970 + passed)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from coldlink import _coldlink, arrays, pickled, tables
+from coldlink import _coldlink, arrays, hetero, pickled, tables, tensors
 from coldlink.errors import ConfigError, LoadError
 from coldlink.notices import notice
 
@@ -20,12 +20,21 @@ if TYPE_CHECKING:
 NAME_COLUMNS = ("id", "node", "name")
 """Columns that name nodes where none is said to; without one of these it is the first."""
 
-WEIGHT_COLUMNS = ("weight", "weights", "w")
+WEIGHT_COLUMNS = (
+    *("weight", "weights", "w", "edge_weight", "link_weight"),
+    *("strength", "count", "counts", "frequency", "freq"),
+)
+TIME_COLUMNS = (
+    *("time", "timestamp", "date", "datetime", "created_at", "created"),
+    *("edge_time", "link_time", "year"),
+)
 RELATION_COLUMNS = ("relation", "rel", "relation_type", "edge_type", "link_type", "predicate", "rel_type")
 
 
 Kind: TypeAlias = "str | Mapping[str, Any]"
 """What a column is: the name of a kind, or a dict with `kind` and its options."""
+
+KINDS_HINT = 'write, for example, `{"price": "numeric", "title": {"kind": "text", "rare": 3}}`'
 
 
 def read(
@@ -36,24 +45,29 @@ def read(
     columns: Mapping[str, Kind] | None = None,
     source: str | None = None,
     target: str | None = None,
+    weight: str | None = None,
+    time: str | None = None,
+    relation: str | None = None,
     directed: bool | None = None,
 ) -> Graph:
     """Reads a graph as the command line does.
 
     `path` is a folder with `nodes.csv` and `edges.csv` (or `.tsv`, `.jsonl`, packed or not), an `.npz` file in the
-    SparseGraph layout, a folder in GraphSAGE's PPI layout, or a packed file. `strict_input` refuses links with
-    weights, and cells that cannot be read, instead of dropping these; `unknown_nodes="drop"` leaves out
-    links of nodes that have no row. A `LoadWarning` says what was left out. `columns` says what columns of the node
-    table are, where that is not to be found out: `{"price": "numeric", "title": {"kind": "text", "rare": 3}}`.
-    `source` and `target` are the columns of the links' ends, where they are not called so. `directed` says whether
-    links run from a source to a target; without it, that is found out from the links.
+    SparseGraph layout, a folder in GraphSAGE's PPI layout, or a packed file. `strict_input` refuses cells that cannot
+    be read instead of dropping these; `unknown_nodes="drop"` leaves out links of nodes that have no row. A
+    `LoadWarning` says what was left out. `columns` says what columns of the node table are, where that is not to be
+    found out: `{"price": "numeric", "title": {"kind": "text", "rare": 3}}`. `source` and `target` are the columns of
+    the links' ends, where they are not called so; `weight`, `time` and `relation` those that say how much a link
+    counts, when it appeared and what it means (`""` if there is none). `directed` says whether links run from a source
+    to a target; without it, that is found out from the links.
 
     >>> coldlink.read(folder)
     Graph('papers', nodes=150, links=450, attributes=13)
     """
     if (source is None) != (target is None):
         raise ConfigError("one of `source` and `target` is missing", hint="give both, or neither")
-    said = _kinds(columns, None, None if source is None else {"source": source, "target": target})
+    edges = _named(source=source, target=target, weight=weight, time=time, relation=relation)
+    said = _kinds(_said(columns), None, edges)
     return Graph._loaded(_coldlink.Graph.read(os.fspath(path), strict_input, unknown_nodes, said, None, directed))
 
 
@@ -82,25 +96,34 @@ class Graph:
         edges: Any,
         x: Any,
         *,
+        weights: Any = None,
+        times: Any = None,
         names: Iterable[Any] | None = None,
         name: str = "graph",
         directed: bool | None = None,
     ) -> Graph:
         """A graph from numpy arrays or scipy matrices.
 
-        `edges` has a row of two node numbers for each link, or is a square sparse matrix. `x` has a row of attributes
-        for each node, dense or sparse. Arrays are read where they lie, whatever their strides. `names` are what nodes
-        are called; without them nodes are numbers. `name` is what the graph is called in model files and reports.
-        `directed` says whether links run from a source to a target; without it, that is found out from the links.
+        `edges` has a row of two node numbers for each link, or is a square sparse matrix, whose entries other than 1
+        are weights. `x` has a row of attributes for each node, dense or sparse. Arrays are read where they lie,
+        whatever their strides. `weights` say how much each link counts, 0 that it is none; `times` when it appeared,
+        as numbers or `datetime64`. `names` are what nodes are called; without them nodes are numbers. `name` is what
+        the graph is called in model files and reports. `directed` says whether links run from a source to a target;
+        without it, that is found out from the links.
 
         >>> import numpy as np, scipy.sparse
         >>> edges = np.array([[0, 1], [1, 2], [2, 0]])
         >>> coldlink.Graph.from_arrays(edges, scipy.sparse.eye_array(3, format="csr"), names=["a", "b", "c"]).names
         ['a', 'b', 'c']
+        >>> coldlink.Graph.from_arrays(edges, np.eye(3), weights=[1, 1, 4], directed=False).notes
+        ['links have weights from 1 to 4: strong links count more']
         """
-        sources, targets = arrays.ends(edges)
+        sources, targets, own = arrays.links(edges)
         texts = None if names is None else tables.texts_of(names)
-        return cls._loaded(_coldlink.Graph.from_arrays(sources, targets, arrays.matrix(x), texts, name, directed))
+        weights = own if weights is None else arrays.numbers(weights, "weights")
+        times = None if times is None else arrays.times(times)
+        matrix = arrays.matrix(x)
+        return cls._loaded(_coldlink.Graph.from_arrays((sources, targets), (weights, times), matrix, texts, name, directed))
 
     @classmethod
     def from_pandas(
@@ -111,6 +134,9 @@ class Graph:
         id: str | None = None,
         source: str | None = None,
         target: str | None = None,
+        weight: str | None = None,
+        time: str | None = None,
+        relation: str | None = None,
         name: str = "graph",
         unknown_nodes: str = "refuse",
         columns: Mapping[str, Kind] | None = None,
@@ -120,10 +146,12 @@ class Graph:
 
         `id` is the column that names nodes: by default `id`, `node` or `name`, a named index, or else the first.
         Other columns become attributes: numbers, words of texts, values (`a|b|c` and lists are several), dates,
-        vectors; `columns` says what a column is where that is not to be found out. `source` and `target` are the
-        columns of the links' ends: by default those called so, or else the first two. A column `relation` of `edges`
-        says what links mean. `directed` says whether they run from a source to a target; without it, that is found
-        out from the links. New rows for the model have the same columns.
+        vectors; `columns` says what a column is where that is not to be found out. Numbers in a column of pandas' dtype
+        `category` are values, not amounts. `source` and `target` are the
+        columns of the links' ends: by default those called so, or else the first two. `weight`, `time` and `relation`
+        are the columns that say how much a link counts, when it appeared and what it means: by default those called
+        so or alike, and `""` for none. `directed` says whether links run from a source to a target; without it, that
+        is found out from the links. New rows for the model have the same columns.
 
         >>> import pandas as pd
         >>> nodes = pd.DataFrame({"id": ["a", "b", "c"], "year": [1999, 2001, 2000], "words": ["x|y", "y", "x"]})
@@ -131,17 +159,29 @@ class Graph:
         >>> coldlink.Graph.from_pandas(nodes, edges).attribute_names
         ['year', 'year is missing', 'words=x', 'words=y', 'words=(other)']
         """
-        rows = tables.frame_columns(_with_id_first(nodes, id))
-        links = tables.frame_columns(_ends_of(edges, source, target))
-        kinds = _kinds(columns, id)
+        nodes = _with_id_first(nodes, id)
+        rows = tables.frame_columns(nodes)
+        said = _named(weight=weight, time=time, relation=relation)
+        links = tables.frame_columns(_ends_of(edges, source, target, said or {}))
+        kinds = _kinds({**_categories(nodes.iloc[:, 1:]), **_said(columns)}, id, said)
         return cls._loaded(_coldlink.Graph.from_columns(rows, links, unknown_nodes, kinds, name, directed))
 
     @classmethod
-    def from_networkx(cls, graph: Any, *, x: str | None = None, name: str | None = None) -> Graph:
+    def from_networkx(
+        cls,
+        graph: Any,
+        *,
+        x: str | None = None,
+        weight: str = "weight",
+        time: str = "time",
+        relation: str = "relation",
+        name: str | None = None,
+    ) -> Graph:
         """A graph of networkx.
 
         Nodes are called by what `str` makes of them. Their data become attributes as the columns of a table do; or
-        `x` is the key of a vector that each node has. Links of a `DiGraph` are directed.
+        `x` is the key of a vector that each node has. Links of a `DiGraph` are directed. `weight`, `time` and
+        `relation` are the keys of what links carry, where they do; `""` leaves them out.
 
         >>> import networkx as nx
         >>> friends = nx.Graph([("ann", "bob"), ("bob", "cem")])
@@ -152,35 +192,52 @@ class Graph:
         name = name or getattr(graph, "name", "") or "graph"
         directed = bool(graph.is_directed())
         numbers = {node: number for number, node in enumerate(graph.nodes)}
+        keys = {"weight": weight, "time": time, "relation": relation}
         if x is None:
             rows = tables.record_columns(_record(node, data) for node, data in graph.nodes(data=True))
-            links = tables.record_columns({"source": str(a), "target": str(b)} for a, b in graph.edges())
+            links = tables.record_columns(
+                {"source": str(a), "target": str(b), **{as_: data[key] for as_, key in keys.items() if key in data}}
+                for a, b, data in graph.edges(data=True)
+            )
             return cls._loaded(_coldlink.Graph.from_columns(rows, links, "refuse", None, name, directed))
         missing = next((node for node, data in graph.nodes(data=True) if x not in data), None)
         if missing is not None:
             raise LoadError(f"node `{missing}` has no `{x}`", hint="give each node a vector of the same length")
+        if any(relation in data for _, _, data in graph.edges(data=True)):
+            raise LoadError("links with relations do not go with `x`", hint="leave out `x`, or give `relation=''`")
         vectors = np.array([data[x] for _, data in graph.nodes(data=True)])
         edges = np.array([(numbers[a], numbers[b]) for a, b in graph.edges()], dtype=np.int64)
         names = [str(node) for node in graph.nodes]
-        return cls.from_arrays(edges, vectors, names=names, name=name, directed=directed)
+        weights, times = _of_links(graph, weight, 1), _of_links(graph, time, None)
+        return cls.from_arrays(edges, vectors, weights=weights, times=times, names=names, name=name, directed=directed)
 
     @classmethod
-    def from_pyg(cls, data: Any, *, names: Iterable[Any] | None = None, name: str = "graph") -> Graph:
-        """A graph of PyTorch Geometric: anything with `edge_index` and `x`, which may be sparse.
+    def from_pyg(cls, data: Any, *, names: Any = None, name: str = "graph") -> Graph:
+        """A graph of PyTorch Geometric: a `Data` with `edge_index` and `x`, which may be sparse, or a `HeteroData`.
 
-        Tensors on the CPU are read where they lie.
+        Tensors on the CPU are read where they lie. `edge_weight`, or else an `edge_attr` of one number each, are
+        weights, and `edge_time` are times. The edge types of a `HeteroData` are relations, its node types are node
+        types, and the `x` of each type is a vector column. There, `names` is a dict of lists by node type; without it
+        nodes are called by type and number.
 
         >>> from types import SimpleNamespace
         >>> data = SimpleNamespace(edge_index=np.array([[0, 1], [1, 2]]).T, x=np.eye(3))
         >>> coldlink.Graph.from_pyg(data).links
         2
         """
+        if hasattr(data, "edge_types") and hasattr(data, "node_types"):
+            rows, links, columns = hetero.tables_of(data, names)
+            kinds = _kinds(columns, "id")
+            return cls._loaded(_coldlink.Graph.from_columns(rows, links, "refuse", kinds, name, None))
         x, edge_index = data.x, data.edge_index
         if x is None or edge_index is None:
             raise LoadError(
                 "the graph has no `x` or no `edge_index`", hint="give a graph whose nodes have attributes in `x`"
             )
-        return cls.from_arrays(_array(edge_index).T, _tensor_matrix(x), names=names, name=name)
+        weights, times = tensors.carried(data)
+        return cls.from_arrays(
+            tensors.array(edge_index).T, tensors.matrix(x), weights=weights, times=times, names=names, name=name
+        )
 
     @property
     def name(self) -> str:
@@ -283,6 +340,8 @@ def _with_id_first(nodes: pandas.DataFrame, id: str | None) -> pandas.DataFrame:
     """The table with the column that names nodes in the first place."""
     nodes = nodes.rename(columns=str)
     columns = [str(column) for column in nodes.columns]
+    if not columns:
+        raise LoadError("`nodes` has no columns", hint="give a column that names nodes, and columns that describe them")
     index = nodes.index.name
     known = [column for column in columns if column.lower() in NAME_COLUMNS]
     if index is not None and index not in nodes.columns and (id == index or id is None and not known):
@@ -303,17 +362,45 @@ def _with_id_first(nodes: pandas.DataFrame, id: str | None) -> pandas.DataFrame:
     return ordered
 
 
-def _ends_of(edges: pandas.DataFrame, source: str | None, target: str | None) -> pandas.DataFrame:
+def _ends_of(
+    edges: pandas.DataFrame, source: str | None, target: str | None, said: Mapping[str, str]
+) -> pandas.DataFrame:
     """The table with the ends of links as whole numbers or texts."""
+    if len(edges.columns) < 2:
+        raise LoadError(f"`edges` has {len(edges.columns)} columns, expected two", hint="give a source and a target")
+    for column in (source, target, *said.values()):
+        if column and column not in edges.columns:
+            hint = "give both `source` and `target`" if column in (source, target) else _columns_of(edges)
+            raise LoadError(f"column `{column}` is missing", hint=hint)
+    wanted = (*WEIGHT_COLUMNS, *TIME_COLUMNS, *RELATION_COLUMNS)
+    carried = [column for column in edges.columns if column in said.values() or str(column).lower() in wanted]
     if source is not None or target is not None:
         for end in (source, target):
             if end not in edges.columns:
                 raise LoadError(f"column `{end}` is missing", hint="give both `source` and `target`")
-        wanted = WEIGHT_COLUMNS + RELATION_COLUMNS
-        more = [column for column in edges.columns if str(column).lower() in wanted and column not in (source, target)]
-        edges = edges[[source, target, *more]].set_axis(["source", "target", *more], axis=1)
-    whole: pandas.DataFrame = edges.apply(tables.whole_ids)
+        carried = [column for column in carried if column not in (source, target)]
+        edges = edges[[source, target, *carried]].set_axis(["source", "target", *carried], axis=1)
+    ends = [column for column in edges.columns if column not in carried]
+    whole: pandas.DataFrame = edges.assign(**{str(end): tables.whole_ids(edges[end]) for end in ends})
     return whole
+
+
+def _categories(nodes: pandas.DataFrame) -> dict[str, Kind]:
+    """The columns whose numbers are said to be values."""
+    categories = {str(name): getattr(column.dtype, "categories", None) for name, column in nodes.items()}
+    return {name: "categorical" for name, of in categories.items() if of is not None and of.dtype.kind in "iuf"}
+
+
+def _columns_of(edges: pandas.DataFrame) -> str:
+    return f"columns are `{'`, `'.join(map(str, edges.columns))}`"
+
+
+def _of_links(graph: Any, key: str, default: Any) -> list[Any] | None:
+    """What the links of a graph of networkx carry under a key, if any does."""
+    values = [data.get(key, default) for _, _, data in graph.edges(data=True)]
+    if not key or all(value is default for value in values):
+        return None
+    return [np.nan if value is None else value for value in values]
 
 
 def _record(node: Any, data: dict[str, Any]) -> dict[str, Any]:
@@ -322,34 +409,30 @@ def _record(node: Any, data: dict[str, Any]) -> dict[str, Any]:
     return {"id": str(node), **data}
 
 
-def _array(tensor: Any) -> npt.NDArray[Any]:
-    """A tensor as an array, on the same memory where it is on the CPU."""
-    if not hasattr(tensor, "detach"):
-        return np.asarray(tensor)
-    tensor = tensor.detach().cpu()
-    if tensor.is_floating_point() and tensor.element_size() < 4:
-        tensor = tensor.float()
-    array: npt.NDArray[Any] = tensor.numpy()
-    return array
-
-
-def _tensor_matrix(x: Any) -> Any:
-    """A tensor of attributes, sparse ones as a scipy matrix."""
-    if hasattr(x, "to_torch_sparse_csr_tensor"):
-        x = x.to_torch_sparse_csr_tensor()
-    if getattr(x, "is_sparse", False):
-        x = x.coalesce().to_sparse_csr()
-    if not hasattr(x, "crow_indices") or "sparse_csr" not in str(getattr(x, "layout", "")):
-        return _array(x)
-    from scipy.sparse import csr_array
-
-    parts = (_array(x.values()), _array(x.col_indices()), _array(x.crow_indices()))
-    return csr_array(parts, shape=tuple(x.shape))
+def _named(**columns: str | None) -> dict[str, str] | None:
+    """Columns of the edge table that someone named."""
+    return {name: column for name, column in columns.items() if column is not None} or None
 
 
 def _kinds(columns: Mapping[str, Kind] | None, id: str | None, edges: dict[str, Any] | None = None) -> str | None:
     """What is said of columns, as the library reads it."""
-    if columns is None and id is None and edges is None:
+    if not columns and id is None and edges is None:
         return None
-    kinds = {name: {"kind": kind} if isinstance(kind, str) else dict(kind) for name, kind in (columns or {}).items()}
+    kinds = {str(name): _kind(name, kind) for name, kind in (columns or {}).items()}
     return json.dumps({"id": id, "columns": kinds, "edges": edges})
+
+
+def _said(columns: Mapping[str, Kind] | None) -> Mapping[str, Kind]:
+    if columns is None or isinstance(columns, Mapping):
+        return columns or {}
+    raise ConfigError(f"`columns` must be a `dict`, got a `{type(columns).__name__}`", hint=KINDS_HINT)
+
+
+def _kind(name: str, kind: Kind) -> dict[str, Any]:
+    if isinstance(kind, str):
+        return {"kind": kind}
+    if isinstance(kind, Mapping):
+        return dict(kind)
+    raise ConfigError(
+        f"`columns`: column `{name}` must have a `str` or a `dict`, got a `{type(kind).__name__}`", hint=KINDS_HINT
+    )

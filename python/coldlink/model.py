@@ -23,6 +23,16 @@ from coldlink.progress import Progress
 OWN = ("preset", "seed", "budget")
 """Parameters that are no settings."""
 
+MEANT = {
+    "random_state": "seed",
+    "max_iter": "steps",
+    "n_iter": "steps",
+    "lr": "learning_rate",
+    "n_components": "width",
+    "embedding_dim": "width",
+}
+"""What other packages call our parameters."""
+
 
 def load(path: str | os.PathLike[str], *, exact: bool = False) -> Model:
     """Opens a model that `Model.save` or `coldlink train` wrote; see `Model.load`.
@@ -112,7 +122,8 @@ class Model:
 
         `new` is a DataFrame, a dict or a list of dicts with the columns of the table that was trained on; an array or
         a sparse matrix with the columns of `x`, where `names` may name its rows; or the path of a table. Targets are
-        looked for `among` the `"known"` nodes, the other `"new"` ones or `"both"`, never among the names in `exclude`.
+        looked for `among` the `"known"` nodes, the other `"new"` ones or `"both"`, never among the names in `exclude`,
+        which may be a single name.
         Where nodes have types, `node_type` is the one to find. Where links have several relations, `relation` names
         one; where they have a direction, `direction` is `"out"` of the new nodes unless you say `"in"` or `"both"`.
         `where` has values that known targets must have, as
@@ -432,6 +443,8 @@ class Model:
 
     def _set(self, params: dict[str, Any]) -> None:
         config = {key: value for key, value in params.items() if key not in OWN}
+        for key in config.keys() & MEANT.keys():
+            raise ConfigError(f"there is no setting `{key}`", hint=f"did you mean `{MEANT[key]}`?")
         settings = _coldlink.Settings(os.fspath(params["preset"]), params["budget"], config)
         self._seed = _count("seed", params["seed"])
         self._params, self._settings = params, settings
@@ -494,6 +507,10 @@ def _changed(settings: dict[str, Any], base: dict[str, Any]) -> dict[str, Any]:
     if changed.get("epochs") == 0:
         del changed["epochs"]
         changed["steps"] = settings["steps"]
+    # What is asked for is not cut, which need not be said.
+    for key, bound in [("epochs", "most_pairs"), ("steps", "most_pairs"), ("width", "most_numbers")]:
+        if key in changed and changed.get(bound) == 0:
+            del changed[bound]
     return changed
 
 
@@ -529,7 +546,7 @@ def _query(
     relation: str | None,
     direction: str | None,
 ) -> _coldlink.Query:
-    excluded, filters = tables.texts_of(exclude), tables.filters(where or {})
+    excluded, filters = tables.texts_of(tables.several(exclude)), tables.filters(where or {})
     return _coldlink.Query(
         _count("k", k), among, excluded, node_type, filters, popularity, base_rate, explain, relation, direction
     )

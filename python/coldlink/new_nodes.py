@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from coldlink import _coldlink, arrays, tables
 
 
@@ -13,6 +15,8 @@ def ask(trained: _coldlink.Trained, new: Any, names: Iterable[Any] | None) -> _c
     """New nodes from the path of a table, from one dict or several, a DataFrame, an array or a sparse matrix."""
     if isinstance(new, (str, os.PathLike)):
         return trained.ask_file(os.fspath(new))
+    if (isinstance(new, (list, tuple)) or tables.is_frame(new)) and len(new) == 0:
+        return trained.ask_arrays(np.empty((0, trained.attributes), dtype=np.float32), None)
     if isinstance(new, Mapping):
         return trained.ask_columns(tables.record_columns([new]))
     if isinstance(new, (list, tuple)) and new and isinstance(new[0], Mapping):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from coldlink.errors import LoadError
+from coldlink.errors import ConfigError, LoadError
 
 if TYPE_CHECKING:
     import pandas
@@ -103,6 +103,11 @@ def joined(known: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> np.ndarray
 
 def filters(where: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Columns and values as the library has them; a list is several values of one column."""
+    if not isinstance(where, Mapping):
+        raise ConfigError(
+            f"`where` must be a `dict`, got a `{type(where).__name__}`",
+            hint='write, for example, `{"category": "book"}`',
+        )
     several = {column: value if isinstance(value, (list, tuple)) else [value] for column, value in where.items()}
     return [(str(column), _value_text(value)) for column, values in several.items() for value in values]
 
@@ -111,8 +116,18 @@ def _value_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
 
 
+def several(names: Any) -> Iterable[Any]:
+    """One name or several, as several: a text is one name, whatever its letters."""
+    if names is None:
+        return ()
+    one = isinstance(names, (str, bytes)) or not isinstance(names, Iterable)
+    return (names,) if one else names
+
+
 def texts_of(names: Iterable[Any]) -> list[str]:
     """Names as the library has them."""
+    if isinstance(names, str):
+        raise LoadError(f"`names` must be a list of names, got {names!r}", hint=f"write `[{names!r}]`")
     if isinstance(names, np.ndarray):
         names = names.tolist()
     return [_text(name) for name in names]
@@ -130,6 +145,8 @@ Pair: TypeAlias = "tuple[str, str, bool | None]"
 
 def named_pairs(pairs: Any) -> list[Pair]:
     """The rows of a DataFrame, an array or a list as pairs of names."""
+    if hasattr(pairs, "__len__") and len(pairs) == 0:
+        return []
     if is_frame(pairs):
         columns = _in_order(pairs).astype(object)
         pairs = columns.where(columns.notna(), None).to_numpy()

@@ -1,7 +1,8 @@
 //! numpy arrays and scipy matrices as attributes and links, read where they lie: the only copy is the library's own.
 
-use coldlink::graph::{AttributeNames, Attributes, NodeId};
+use coldlink::graph::{AttributeNames, Attributes, NodeId, UNKNOWN_TIME};
 use coldlink::kernel::Matrix;
+use coldlink::load::GivenLinks;
 use numpy::ndarray::{ArrayView1, ArrayView2};
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -53,6 +54,42 @@ fn pairs<T: Into<i64> + Copy>(
     };
     let ends = sources.iter().zip(targets.iter()).enumerate();
     ends.map(|(row, (&source, &target))| Ok((node(row, source)?, node(row, target)?))).collect()
+}
+
+/// Links with their weights and times, where they have any. A link of weight 0 is none.
+pub fn carried(
+    pairs: Vec<(NodeId, NodeId)>,
+    weights: Option<Vec<f64>>,
+    times: Option<Vec<f64>>,
+) -> PyResult<GivenLinks> {
+    let fits = |what: &str, values: &Option<Vec<f64>>| match values.as_ref().map_or(pairs.len(), Vec::len) {
+        found if found == pairs.len() => Ok(()),
+        found => {
+            let message = format!("there are {found} {what} but {} links", pairs.len());
+            Err(refused(message, "give one for each row of `edges`"))
+        }
+    };
+    fits("weights", &weights)?;
+    fits("times", &times)?;
+    let bad = |weight: &f64| *weight < 0.0 || !(*weight as f32).is_finite();
+    if let Some(row) = weights.iter().flatten().position(bad) {
+        let weight = weights.iter().flatten().nth(row).copied().unwrap_or_default();
+        let message = format!("row {row} of `weights` is {weight}, expected a finite number of 0 or more");
+        return Err(refused(message, "a weight of 0 is no link; leave out links that speak against one another"));
+    }
+    if let Some(row) = times.iter().flatten().position(|time| time.is_infinite()) {
+        return Err(refused(format!("row {row} of `times` is infinite"), "use NaN where a time is not known"));
+    }
+    let kept: Vec<usize> =
+        (0..pairs.len()).filter(|&row| weights.as_ref().is_none_or(|weights| weights[row] != 0.0)).collect();
+    let weight = |weights: &Vec<f64>, row: usize| (weights[row] as f32).max(f32::MIN_POSITIVE);
+    let time = |times: &Vec<f64>, row: usize| if times[row].is_nan() { UNKNOWN_TIME } else { times[row] };
+    Ok(GivenLinks {
+        weights: weights.iter().flat_map(|weights| kept.iter().map(move |&row| weight(weights, row))).collect(),
+        times: times.iter().flat_map(|times| kept.iter().map(move |&row| time(times, row))).collect(),
+        pairs: kept.iter().map(|&row| pairs[row]).collect(),
+        ..GivenLinks::default()
+    })
 }
 
 fn dense(x: &Bound<'_, PyAny>) -> PyResult<Attributes> {

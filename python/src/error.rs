@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use coldlink::config::ConfigError;
 use coldlink::hint::{Command, Wording};
-use coldlink::load::LoadError;
+use coldlink::load::{LineProblem, LoadError};
 use coldlink::model::QueryError;
 use coldlink::split::SplitError;
 use coldlink::storage::FileError;
@@ -31,6 +31,19 @@ fn worded(hint: Option<Hint>) -> Option<String> {
 /// An exception `LoadError` about something that was handed over in memory.
 pub fn refused(message: impl Into<String>, hint: &str) -> PyErr {
     Raised { class: "LoadError", message: message.into(), hint: Some(hint.to_owned()), path: None, line: None }.into()
+}
+
+/// The exception for an error in tables of Python, whose rows are counted from 0.
+pub fn refused_rows(error: LoadError) -> PyErr {
+    let hint = worded(error.hint());
+    let LoadError::Line { path, line, problem } = error else { return raised(error) };
+    let row = |line: u64| line.saturating_sub(1);
+    let problem = match problem {
+        LineProblem::RepeatedNode { name, first } => format!("node `{name}` is in row {} already", row(first)),
+        problem => problem.to_string(),
+    };
+    let message = format!("row {} of `{}`: {problem}", row(line), path.display());
+    Raised { class: "LoadError", message, hint, path: None, line: None }.into()
 }
 
 /// The same about a file.
@@ -144,7 +157,7 @@ fn place_in_data(error: &LoadError) -> (Option<PathBuf>, Option<u64>) {
         | LoadError::NoNodes { path }
         | LoadError::NoAttributes { path }
         | LoadError::NoLinks { path }
-        | LoadError::Weighted { path }
+        | LoadError::UnknownRelation { path, .. }
         | LoadError::Width { path, .. } => (path, None),
         _ => return (None, None),
     };

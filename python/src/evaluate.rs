@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::error::{out_of_range, raised, unanswered};
 use crate::graph::Graph;
-use crate::listener::Listener;
+use crate::listener::watched;
 use crate::settings::Settings;
 
 /// Evaluates as `coldlink evaluate --json` does, and gives the same JSON.
@@ -34,7 +34,6 @@ pub fn evaluate(
     }
     let evaluation =
         Evaluation { dataset, protocol: &parsed, settings: &settings, first_seed, seeds, popularity, rank_baselines };
-    let mut listener = Listener::new(progress);
-    let result = py.detach(|| evaluation.run(&mut listener));
-    Ok(serde_json::to_string(&listener.outcome(result)?.record).unwrap_or_default())
+    let evaluated = watched(py, progress, |listener| evaluation.run(listener))?;
+    Ok(serde_json::to_string(&evaluated.record).unwrap_or_default())
 }

@@ -1,18 +1,22 @@
 //! A graph as Python holds it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use coldlink::columns::Columns;
+use coldlink::columns::{ColumnKind, Columns, EdgeColumns};
 use coldlink::dataset::Dataset;
 use coldlink::graph::{Names, NodeId};
-use coldlink::load::{BuiltLinks, GivenLinks, LoadOptions, UnknownNodes, load, load_in_memory, write_packed};
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use coldlink::load::{BuiltLinks, LoadOptions, UnknownNodes, load, load_in_memory, write_packed};
+use coldlink::text::plain_reason;
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde::Deserialize;
 
 use crate::arrays;
-use crate::error::{misconfigured, out_of_range, raised, refused};
+use crate::error::{misconfigured, out_of_range, raised, refused, refused_rows};
 use crate::table::Table;
+use crate::threads::work;
 
 /// A graph with attributes and names.
 #[pyclass(frozen, module = "coldlink._coldlink")]
@@ -35,7 +39,7 @@ impl Graph {
         directed: Option<bool>,
     ) -> PyResult<Self> {
         let options = LoadOptions { directed, ..options(strict_input, unknown_nodes, columns)? };
-        let mut dataset = py.detach(|| load(&path, &options)).map_err(raised)?;
+        let mut dataset = work(py, || load(&path, &options))?.map_err(raised)?;
         dataset.name = name.unwrap_or(dataset.name);
         Ok(Graph { dataset })
     }
@@ -52,16 +56,16 @@ impl Graph {
     ) -> PyResult<Self> {
         let options = LoadOptions { directed, ..options(false, unknown_nodes, columns)? };
         let (py, nodes, edges) = (nodes.py(), Table::new(nodes)?, Table::new(edges)?);
-        let dataset = py.detach(|| load_in_memory(&nodes, &edges, &options)).map_err(raised)?;
+        let dataset = work(py, || load_in_memory(&nodes, &edges, &options))?.map_err(refused_rows)?;
         Ok(Graph { dataset: Dataset { name, ..dataset } })
     }
 
-    /// A graph from the two ends of its links and a matrix of attributes.
+    /// A graph from the two ends of its links and a matrix of attributes; links may have weights, and times of which NaN is unknown.
     #[staticmethod]
     fn from_arrays(
         py: Python<'_>,
-        sources: &Bound<'_, PyAny>,
-        targets: &Bound<'_, PyAny>,
+        ends: (Bound<'_, PyAny>, Bound<'_, PyAny>),
+        carried: (Option<PyReadonlyArray1<'_, f64>>, Option<PyReadonlyArray1<'_, f64>>),
         x: &Bound<'_, PyAny>,
         names: Option<Vec<String>>,
         name: String,
@@ -75,11 +79,12 @@ impl Graph {
         if attributes.width() == 0 {
             return Err(refused("`x` has no columns", "give each node a row of attributes"));
         }
-        let links = arrays::ends(py, sources, targets, nodes)?;
+        let links = arrays::ends(py, &ends.0, &ends.1, nodes)?;
         let names = named(names, nodes)?;
         let options = LoadOptions { directed, ..LoadOptions::default() };
-        let given = GivenLinks { pairs: links.into_iter().collect(), ..GivenLinks::default() };
-        let built = py.detach(|| given.build(nodes, &options));
+        let list = |values: Option<PyReadonlyArray1<'_, f64>>| values.map(|values| values.as_array().to_vec());
+        let given = arrays::carried(links, list(carried.0), list(carried.1))?;
+        let built = work(py, || given.build(nodes, &options))?;
         let notes = built.notes();
         let BuiltLinks { graph, relations, .. } = built;
         if graph.links() == 0 {
@@ -90,7 +95,7 @@ impl Graph {
 
     /// Writes a packed file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| write_packed(&self.dataset, &path)).map_err(raised)
+        work(py, || write_packed(&self.dataset, &path))?.map_err(raised)
     }
 
     #[getter]
@@ -115,8 +120,8 @@ impl Graph {
 
     /// What the user should know about the graph.
     #[getter]
-    fn notes(&self, py: Python<'_>) -> Vec<String> {
-        py.detach(|| self.dataset.notes_in_words())
+    fn notes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        work(py, || self.dataset.notes_in_words())
     }
 
     /// The nodes' names; none where they are numbers.
@@ -132,7 +137,7 @@ impl Graph {
     /// Each link once, the smaller number first.
     fn edges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u32>>> {
         let graph = &self.dataset.graph;
-        let flat: Vec<u32> = py.detach(|| graph.iter_links().flat_map(|(a, b)| [a, b]).collect());
+        let flat: Vec<u32> = work(py, || graph.iter_links().flat_map(|(a, b)| [a, b]).collect())?;
         PyArray1::from_vec(py, flat).reshape([graph.links(), 2])
     }
 }
@@ -145,12 +150,30 @@ fn options(strict_input: bool, unknown_nodes: &str, columns: Option<&str>) -> Py
             return Err(out_of_range("unknown_nodes", "\"refuse\" or \"drop\"", format!("\"{other}\"")));
         }
     };
-    let wrong = |error: serde_json::Error| {
+    let wrong = |reason: String| {
         let hint = "write, for example, {\"price\": \"numeric\", \"title\": {\"kind\": \"text\", \"rare\": 3}}";
-        misconfigured(format!("`columns`: {error}"), Some(hint))
+        misconfigured(format!("`columns`: {reason}"), Some(hint))
     };
-    let columns = columns.map(serde_json::from_str::<Columns>).transpose().map_err(wrong)?.unwrap_or_default();
+    let columns = columns.map(said_of_columns).transpose().map_err(wrong)?.unwrap_or_default();
     Ok(LoadOptions { strict_input, columns, unknown_nodes, ..LoadOptions::default() })
+}
+
+/// What is said of columns, as `coldlink.graph` writes it; or what is wrong with it, by column.
+fn said_of_columns(text: &str) -> Result<Columns, String> {
+    /// Columns whose kinds are not looked at yet.
+    #[derive(Deserialize)]
+    struct Said {
+        id: Option<String>,
+        columns: BTreeMap<String, serde_json::Value>,
+        edges: Option<EdgeColumns>,
+    }
+    let Said { id, columns, edges } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let kind = |(name, said): (String, serde_json::Value)| match ColumnKind::deserialize(said) {
+        Ok(kind) => Ok((name, kind)),
+        Err(error) => Err(format!("column `{name}`: {}", plain_reason(&error.to_string()))),
+    };
+    let columns = columns.into_iter().map(kind).collect::<Result<_, String>>()?;
+    Columns { id, columns, edges, ..Columns::default() }.checked()
 }
 
 /// Names that tell nodes apart, or numbers where none are given.

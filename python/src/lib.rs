@@ -12,6 +12,7 @@ mod new_nodes;
 mod query;
 mod settings;
 mod table;
+mod threads;
 mod trained;
 mod tune;
 
@@ -30,6 +31,8 @@ mod _coldlink {
     use super::query::Query;
     #[pymodule_export]
     use super::settings::Settings;
+    #[pymodule_export]
+    use super::threads::forget_threads;
     #[pymodule_export]
     use super::trained::Trained;
     #[pymodule_export]

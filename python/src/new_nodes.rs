@@ -10,6 +10,7 @@ use crate::arrays;
 use crate::error::{refused, unanswered};
 use crate::graph::texts;
 use crate::query::Query;
+use crate::threads::work;
 use crate::trained::Trained;
 
 /// New nodes, or pairs, that are worked on between two looks at Ctrl-C.
@@ -42,7 +43,7 @@ type Explained = (f32, Vec<(String, f64)>, f64, f64, f64, Vec<(String, f32)>);
 impl NewNodes {
     pub fn ask(trained: Bound<'_, Trained>, loaded: Loaded) -> PyResult<Self> {
         let model = &trained.get().model;
-        let asked = trained.py().detach(|| model.ask(loaded)).map_err(unanswered)?;
+        let asked = work(trained.py(), || model.ask(loaded))?.map_err(unanswered)?;
         Ok(NewNodes { asked, trained: trained.unbind() })
     }
 
@@ -86,7 +87,7 @@ impl NewNodes {
         let (roles, mut found_roles) = (model.roles(), Vec::new());
         for first in (0..self.asked.len()).step_by(PER_ROUND) {
             let rows = first..self.asked.len().min(first + PER_ROUND);
-            let found = py.detach(|| model.hits(&self.asked, &query, rows.clone()));
+            let found = work(py, || model.hits(&self.asked, &query, rows.clone()))?;
             for (row, hits) in rows.zip(found) {
                 sources.extend(std::iter::repeat_n(row as u32, hits.len()));
                 let mut rank = 0;
@@ -124,7 +125,7 @@ impl NewNodes {
         let mut links: Vec<Link> = Vec::new();
         for first in (0..self.asked.len()).step_by(per_round) {
             let rows = first..self.asked.len().min(first + per_round);
-            links.extend(py.detach(|| self.model().links(&self.asked, &query, rows)).into_iter().flatten());
+            links.extend(work(py, || self.model().links(&self.asked, &query, rows))?.into_iter().flatten());
             py.check_signals()?;
         }
         Ok((serde_json::to_string(&links).unwrap_or_default(), query.notes().to_vec()))
@@ -157,7 +158,7 @@ impl NewNodes {
 
     /// Their embeddings.
     fn embed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        arrays::array(py, &self.model().source_embeddings(self.asked.encoded()))
+        arrays::array(py, &work(py, || self.model().source_embeddings(self.asked.encoded()))?)
     }
 
     /// Why a new node scores as it does with a target.
@@ -169,15 +170,13 @@ impl NewNodes {
         let source = self.asked.new_nodes().names.get(row as NodeId).into_owned();
         let pair = PairQuery { source, target, known: None, relation: None };
         let (model, asked) = (self.model(), &self.asked);
-        let (score, explanation) = py
-            .detach(|| {
-                let pair = model.resolve_pairs(asked, &[pair])?[0];
-                let source = End::New(model.roles().at(row as NodeId, model.roles().ends(0).0));
-                let target = pair.1;
-                let score = model.score_pairs(asked.encoded(), &[(source, target)])[0];
-                Ok((score, model.explain_links(asked, row, &[target], usize::MAX).remove(0)))
-            })
-            .map_err(unanswered)?;
+        let explained = work(py, || {
+            let target = model.resolve_pairs(asked, &[pair])?[0].1;
+            let source = End::New(model.roles().at(row as NodeId, model.roles().ends(0).0));
+            let score = model.score_pairs(asked.encoded(), &[(source, target)])[0];
+            Ok((score, model.explain_links(asked, row, &[target], usize::MAX).remove(0)))
+        });
+        let (score, explanation) = explained?.map_err(unanswered)?;
         let attributes = explanation.attributes.into_iter().map(|reason| (reason.name, reason.adds)).collect();
         let most_similar = explanation.most_similar.into_iter().map(|node| (node.name, node.cosine)).collect();
         let (similar_nodes, popularity) = (explanation.similar_nodes, explanation.popularity);
@@ -191,7 +190,7 @@ impl NewNodes {
     }
 
     fn resolve(&self, py: Python<'_>, query: &Query) -> PyResult<Resolved> {
-        py.detach(|| self.model().resolve(&self.asked, &query.inner)).map_err(unanswered)
+        work(py, || self.model().resolve(&self.asked, &query.inner))?.map_err(unanswered)
     }
 
     /// The scores of pairs. All names are looked up before anything is scored.
@@ -199,10 +198,10 @@ impl NewNodes {
         let pair = |(source, target, known)| PairQuery { source, target, known, relation: None };
         let pairs: Vec<PairQuery> = pairs.into_iter().map(pair).collect();
         let (model, asked) = (self.model(), &self.asked);
-        let ends = py.detach(|| model.resolve_pairs(asked, &pairs)).map_err(unanswered)?;
+        let ends = work(py, || model.resolve_pairs(asked, &pairs))?.map_err(unanswered)?;
         let mut scores = Vec::with_capacity(ends.len());
         for round in ends.chunks(PER_ROUND) {
-            scores.extend(py.detach(|| model.score_pairs(asked.encoded(), round)));
+            scores.extend(work(py, || model.score_pairs(asked.encoded(), round))?);
             py.check_signals()?;
         }
         Ok(scores)

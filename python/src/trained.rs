@@ -13,12 +13,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays;
-use crate::error::{out_of_range, raised, refused, refused_file};
+use crate::error::{out_of_range, raised, refused, refused_file, refused_rows};
 use crate::graph::{Graph, named, texts};
-use crate::listener::Listener;
+use crate::listener::watched;
 use crate::new_nodes::NewNodes;
 use crate::settings::Settings;
 use crate::table::Table;
+use crate::threads::work;
 
 /// A trained model.
 #[pyclass(frozen, module = "coldlink._coldlink")]
@@ -38,22 +39,21 @@ impl Trained {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let (dataset, settings) = (&graph.dataset, &settings.inner);
-        let mut listener = Listener::new(progress);
-        let result = py.detach(|| Training::new(dataset, settings, seed).run(&mut listener));
-        Ok(Trained { model: listener.outcome(result)? })
+        let model = watched(py, progress, |listener| Training::new(dataset, settings, seed).run(listener))?;
+        Ok(Trained { model })
     }
 
     /// Opens a model, with its index unless links are to be `exact`, and tells why an index that is there cannot be used.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf, exact: bool) -> PyResult<(Self, Option<String>)> {
         let open = || if exact { Model::open(&path).map(|model| (model, None)) } else { Model::open_indexed(&path) };
-        let (model, problem) = py.detach(open).map_err(raised)?;
+        let (model, problem) = work(py, open)?.map_err(raised)?;
         Ok((Trained { model }, problem.map(|problem| problem.to_string())))
     }
 
     /// Writes the model's file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.model.save(&path)).map_err(raised)
+        work(py, || self.model.save(&path))?.map_err(raised)
     }
 
     /// Whether an index should be made when the model is saved there.
@@ -63,7 +63,7 @@ impl Trained {
 
     /// Makes an index beside the model's file.
     fn save_index(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.model.build_index().save(&LinkIndex::path_of(&path))).map_err(raised)
+        work(py, || self.model.build_index().save(&LinkIndex::path_of(&path)))?.map_err(raised)
     }
 
     /// The index that links are found through, as JSON.
@@ -106,8 +106,8 @@ impl Trained {
     /// The embeddings of known nodes.
     fn embed<'py>(&self, py: Python<'py>, which: &str) -> PyResult<Bound<'py, PyArray2<f32>>> {
         match which {
-            "attributes" => arrays::array(py, &self.model.target_embeddings().attributes),
-            "structure" => arrays::array(py, &self.model.target_embeddings().structure),
+            "attributes" => arrays::array(py, &work(py, || self.model.target_embeddings())?.attributes),
+            "structure" => arrays::array(py, &work(py, || self.model.target_embeddings())?.structure),
             other => Err(out_of_range("which", "\"attributes\" or \"structure\"", format!("\"{other}\""))),
         }
     }
@@ -119,7 +119,7 @@ impl Trained {
             refused(message, "give an array with a row for each new node")
         })?;
         let table = Table::new(columns)?;
-        let loaded = this.py().detach(|| new_nodes(&table, schema, false)).map_err(raised)?;
+        let loaded = work(this.py(), || new_nodes(&table, schema, false))?.map_err(refused_rows)?;
         NewNodes::ask(this, loaded)
     }
 
@@ -132,7 +132,7 @@ impl Trained {
         }
         let (schema, width, limits) = (model.schema(), model.loaded_width(), Limits::default());
         let expected = Expected { schema, width, strict_input: false, limits };
-        let loaded = this.py().detach(|| load_new_file(&path, &expected));
+        let loaded = work(this.py(), || load_new_file(&path, &expected))?;
         NewNodes::ask(this, loaded.map_err(raised)?)
     }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::error::{out_of_range, raised};
 use crate::graph::Graph;
-use crate::listener::Listener;
+use crate::listener::watched;
 use crate::settings::Settings;
 
 /// What a search found.
@@ -51,10 +51,8 @@ pub fn tune(
     let (dataset, settings) = (&graph.dataset, &settings.inner);
     let space = space.map_or_else(|| Ok(Space::built_in()), Space::parse).map_err(raised)?;
     let journal = folder.map(|folder| Journal::open(&folder)).transpose().map_err(raised)?;
-    let mut listener = Listener::new(progress);
     let tuning = Tuning { dataset, settings, space: &space, trials, seed, journal: journal.as_ref() };
-    let result = py.detach(|| tuning.run(&mut listener));
-    let chosen = listener.outcome(result)?;
+    let chosen = watched(py, progress, |listener| tuning.run(listener))?;
     let trial = |tried: &coldlink::tune::Tried| Trial {
         settings: tried.name.clone(),
         share: tried.share,

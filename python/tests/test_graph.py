@@ -135,6 +135,99 @@ def test_a_graph_of_pytorch_geometric(arrays: Any, tmp_path: Path) -> None:
     assert saved(coldlink.Graph.from_pyg(data), tmp_path / "other") == plain
 
 
+def test_weights_and_times_come_from_everywhere(arrays: Any, tables: Any, tmp_path: Path) -> None:
+    edges, x = arrays
+    nodes, links = tables
+    random = np.random.default_rng(1)
+    weights = random.integers(1, 9, len(edges)) / 2
+    days = np.datetime64("2001-01-01") + random.integers(0, 900, len(edges))
+    plain = saved(coldlink.Graph.from_arrays(edges, x, weights=weights, times=days, directed=False), tmp_path / "plain")
+
+    def same(graph: coldlink.Graph) -> None:
+        assert saved(graph, tmp_path / "other") == plain
+
+    years = coldlink.arrays.times(days)
+    same(coldlink.Graph.from_arrays(edges, x, weights=2 * weights / 2, times=years, directed=False))
+    data = SimpleNamespace(edge_index=edges.T, x=x, edge_weight=weights, edge_time=years)
+    same(coldlink.Graph.from_pyg(data))
+    same(coldlink.Graph.from_pyg(SimpleNamespace(edge_index=edges.T, x=x, edge_attr=weights[:, None], edge_time=years)))
+    matrix = sp.coo_array((weights, edges.T), shape=(len(x), len(x)))
+    without_times = coldlink.Graph.from_arrays(edges, x, weights=weights, directed=False)
+    assert saved(coldlink.Graph.from_arrays(matrix, x, directed=False), tmp_path / "a") == saved(
+        without_times, tmp_path / "b"
+    )
+
+    carried = links.assign(weight=weights, date=days)
+    by_name = coldlink.Graph.from_pandas(nodes, carried, name="papers")
+    assert any("weights from 0.5 to 4:" in note for note in by_name.notes)
+    assert any("times from 2001" in note for note in by_name.notes)
+    said = carried.rename(columns={"weight": "n", "date": "seen", "source": "a", "target": "b"})
+    said = coldlink.Graph.from_pandas(nodes, said, source="a", target="b", weight="n", time="seen", name="papers")
+    assert saved(said, tmp_path / "said") == saved(by_name, tmp_path / "by_name")
+    none = coldlink.Graph.from_pandas(nodes, carried, weight="", time="", name="papers")
+    assert saved(none, tmp_path / "none") == saved(
+        coldlink.Graph.from_pandas(nodes, links, name="papers"), tmp_path / "x"
+    )
+
+    graph = nx.Graph(name="papers")
+    for node in nodes.to_dict("records"):
+        graph.add_node(node["id"], words=node["words"])
+    for (a, b), weight, day in zip(links.to_numpy(), weights, days, strict=True):
+        graph.add_edge(a, b, weight=weight, time=str(day))
+    assert coldlink.Graph.from_networkx(graph).notes == by_name.notes
+    for place, node in enumerate(nodes.id):
+        graph.nodes[node]["x"] = x[place]
+    for _, _, data in graph.edges(data=True):
+        del data["time"]
+    with_vectors = coldlink.Graph.from_networkx(graph, x="x")
+    assert with_vectors.notes == ["links have weights from 0.5 to 4: strong links count more"]
+
+
+def test_bad_weights_and_times_are_refused(arrays: Any, tables: Any) -> None:
+    edges, x = arrays
+    nodes, links = tables
+    ones = np.ones(len(edges))
+    for make, message in [
+        (lambda: coldlink.Graph.from_arrays(edges, x, weights=[1.0]), "there are 1 weights but 450 links"),
+        (lambda: coldlink.Graph.from_arrays(edges, x, weights=-ones), "row 0 of `weights` is -1"),
+        (lambda: coldlink.Graph.from_arrays(edges, x, weights=ones * np.nan), "row 0 of `weights` is NaN"),
+        (lambda: coldlink.Graph.from_arrays(edges, x, weights=["a"] * 450), "expected a list of numbers"),
+        (lambda: coldlink.Graph.from_arrays(edges, x, times=ones * np.inf), "row 0 of `times` is infinite"),
+        (lambda: coldlink.Graph.from_pandas(nodes, links.assign(weight=-1)), "but `-1` is below 0"),
+        (lambda: coldlink.Graph.from_pandas(nodes, links.assign(weight=np.nan)), "`NaN` is not a finite"),
+        (lambda: coldlink.Graph.from_pandas(nodes, links.assign(time="soon")), "neither a date nor a number"),
+        (lambda: coldlink.Graph.from_pandas(nodes, links, weight="n"), "column `n` is missing"),
+    ]:
+        with pytest.raises(coldlink.LoadError) as raised:
+            make()
+        assert message in raised.value.message and raised.value.hint, raised.value
+
+
+def test_a_graph_of_several_node_types_and_relations_of_pytorch_geometric() -> None:
+    class Hetero(dict):  # type: ignore[type-arg]
+        node_types = ("user", "item")
+        edge_types = (("user", "buys", "item"), ("user", "knows", "user"))
+
+    random = np.random.default_rng(0)
+    data = Hetero()
+    data["user"] = SimpleNamespace(x=random.random((30, 4)))
+    data["item"] = SimpleNamespace(x=random.random((20, 3)))
+    buys, knows = random.integers(0, 20, (2, 90)), random.integers(0, 30, (2, 60))
+    data["user", "buys", "item"] = SimpleNamespace(edge_index=buys, edge_weight=random.random(90), edge_time=None)
+    data["user", "knows", "user"] = SimpleNamespace(edge_index=knows)
+    graph = coldlink.Graph.from_pyg(data, name="shop")
+    assert (graph.nodes, graph.names[0], graph.names[30]) == (50, "user 0", "item 0")
+    assert any("`buys`" in note and "`knows`" in note for note in graph.notes)
+    assert any("weights" in note for note in graph.notes)
+    assert "node_type=item" in graph.attribute_names and "x of item[2]" in graph.attribute_names
+    model = coldlink.Model(**STEPS).fit(graph, progress=False)
+    new = [{"id": "me", "node_type": "user", "x of user": [0.1, 0.2, 0.3, 0.4]}]
+    links = model.recommend(new, k=2, relation="buys", node_type="item")
+    assert len(links) == 2 and all(target.startswith("item") for target in links["target"])
+    with pytest.raises(coldlink.LoadError, match="3 names but 30 nodes"):
+        coldlink.Graph.from_pyg(data, names={"user": ["a", "b", "c"]})
+
+
 def test_what_is_no_graph_is_refused_in_words(arrays: Any, tables: Any) -> None:
     edges, x = arrays
     nodes, links = tables
@@ -216,7 +309,7 @@ def test_an_error_in_a_file_has_its_place(folder: Path) -> None:
 
 def test_hints_offer_only_what_python_has(folder: Path, tables: Any) -> None:
     nodes, links = tables
-    wide = {f"c{column}": {"kind": "text", "hashed": True, "buckets": 1 << 22} for column in range(17)}
+    wide = {f"c{column}": {"kind": "text", "hashed": True, "shared": False, "buckets": 1 << 22} for column in range(17)}
     for make, hint in [
         (lambda: coldlink.read(folder / "nodes.csv"), f"give the folder that holds both tables, such as `{folder}`"),
         (

@@ -187,7 +187,7 @@ def test_what_cannot_be_asked_is_refused_in_words(model: coldlink.Model, graph: 
         (lambda: model.recommend(np.ones((1, 3))), coldlink.LoadError, "3 attribute columns, but the model expects 13"),
         (lambda: model.recommend("nowhere.csv"), coldlink.LoadError, "`nowhere.csv` does not exist"),
         (lambda: model.recommend("/"), coldlink.LoadError, "is a folder"),
-        (lambda: model.recommend([]), coldlink.LoadError, "dimensions"),
+        (lambda: model.recommend(np.ones(13)), coldlink.LoadError, "dimensions"),
         (lambda: model.recommend(NEW, k=-1), coldlink.ConfigError, "`k` must be a non-negative integer, got -1"),
         (lambda: model.recommend(NEW, among="all"), coldlink.ConfigError, 'got "all"'),
         (lambda: model.recommend(NEW, popularity=2), coldlink.ConfigError, "`popularity` must be from 0 to 1, got 2"),

@@ -35,7 +35,7 @@ pub struct GraphOptions {
     /// Table of links
     #[arg(long, value_name = "FILE", requires = "nodes", conflicts_with = "graph")]
     edges: Option<PathBuf>,
-    /// Refuse links with weights and unreadable cells instead of dropping these
+    /// Refuse cells that cannot be read instead of dropping these
     #[arg(long)]
     strict_input: bool,
     /// Column kinds, as `coldlink inspect GRAPH --schema` prints them

@@ -34,6 +34,24 @@ fn tables_that_are_wrong_are_named_with_their_line() {
         ("unknown", "id,x\na,1\nb,1\n", "source,target\na,z\n", "edges.csv` line 2: node `z` has a link but no row"),
         ("empty", "id,x\n", "source,target\n", "nodes.csv` has no nodes"),
         ("no-links", "id,x\na,1\nb,2\n", "source,target\n", "edges.csv` has no links"),
+        (
+            "weight",
+            "id,x\na,1\nb,2\n",
+            "source,target,weight\na,b,-1\n",
+            "edges.csv` line 2: column `weight` holds weights, but `-1` is below 0",
+        ),
+        (
+            "nan",
+            "id,x\na,1\nb,2\n",
+            "source,target,count\na,b,NaN\n",
+            "edges.csv` line 2: column `count` is numeric, but `NaN` is not a finite 32-bit number",
+        ),
+        (
+            "time",
+            "id,x\na,1\nb,2\n",
+            "source,target,date\na,b,2001-02-03\nb,a,soon\n",
+            "edges.csv` line 3: column `date` holds times, but `soon` is neither a date nor a number",
+        ),
     ];
     for (name, nodes, edges, expected) in cases {
         folder.write(&format!("{name}/nodes.csv"), nodes);

@@ -273,11 +273,16 @@ fn add_nodes(server: &Server, current: &Served, nodes: Vec<Node>, lock: &Lock) -
         tracing::warn!(error = %Causes(&error), "nodes were added, but may not outlive a crash of the system");
     }
     let nodes = larger.summary().nodes;
-    // The nodes are in the file. Should it not open, the same model is served from memory.
-    let served = Served::open(&server.path).unwrap_or_else(|error| {
-        tracing::warn!(error = %Causes(&error), "the model with new nodes is served from memory");
-        Served::in_memory(larger, &server.path)
-    });
+    // It is as large as the file, and what is made for the file's model would come to lie behind it and keep its place.
+    drop(larger);
+    let served = match Served::open(&server.path) {
+        Ok(served) => served,
+        // The nodes are in the file. Should it not open, the same model is served from memory.
+        Err(error) => {
+            tracing::warn!(error = %Causes(&error), "the model with new nodes is served from memory");
+            Served::in_memory(current.model.add(new)?, &server.path)
+        }
+    };
     server.replace(served);
     tracing::info!(added = added.len(), nodes, "nodes joined the model");
     Ok(AddAnswer { added, nodes, notes })

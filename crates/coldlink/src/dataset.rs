@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::columns::{Finding, Mismatches, Schema};
-use crate::graph::{Attributes, Cleaned, Graph, Names, NodeId, PLAIN, Relation, RoleGraph, Roles};
+use crate::graph::{Attributes, Cleaned, Graph, Names, NodeId, PLAIN, Relation, RoleGraph, Roles, UNKNOWN_TIME};
 use crate::hint::Hint;
 use crate::text::{all_quoted, quoted};
 
@@ -33,10 +33,14 @@ pub struct Notes {
     pub cleaned: Cleaned,
     /// The input gave links a direction, which is dropped.
     pub directed: bool,
-    /// The input gave links weights, which are ignored.
-    pub weighted: bool,
     /// Links dropped because an end has no row (only when asked for).
     pub unknown_ends: usize,
+    /// Rows of the node table that were there twice.
+    #[serde(default)]
+    pub repeated_rows: usize,
+    /// Ends of links that are written in another way than the node they name.
+    #[serde(default)]
+    pub other_forms: Option<OtherForms>,
     /// Columns of the node table that became no attribute: texts that nearly every row has to itself, or nothing at all.
     pub ignored_columns: Vec<String>,
     /// What cells of the node table say that could not be used, a line each.
@@ -74,6 +78,17 @@ impl Notes {
             |finding: &Finding| finding.doubt.as_ref().map(|doubt| format!("column `{}`: {doubt}", finding.column));
         self.columns.iter().filter_map(line)
     }
+}
+
+/// Ends of links that are written in another way than the nodes they name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherForms {
+    /// How many.
+    pub ends: usize,
+    /// One of them.
+    pub written: String,
+    /// The name of its node.
+    pub name: String,
 }
 
 /// Nodes that are not in the graph: what predictions are asked for.
@@ -218,15 +233,24 @@ impl Dataset {
             }
         };
         ignored(notes.cleaned.self_loops, "self-loop", "");
-        ignored(notes.cleaned.duplicates, "repeated link", "");
+        let added_up = self.links().0.weights().is_some();
+        if !added_up {
+            ignored(notes.cleaned.duplicates, "repeated link", "");
+        }
         ignored(notes.unknown_ends, "link", " of nodes without a row");
+        ignored(notes.repeated_rows, "repeated row", " of nodes");
+        if let Some(OtherForms { ends, written, name }) = &notes.other_forms {
+            let (written, name) = (quoted(written), quoted(name));
+            lines.push(format!(
+                "{ends} ends of links are written in another way than their nodes, as `{written}` for `{name}`"
+            ));
+        }
         if notes.directed {
             lines.push("ignored the direction of links".to_owned());
         }
         lines.extend(self.relations.as_ref().map(|relations| in_words(relations.roles.relations())));
-        if notes.weighted {
-            lines.push("ignored the weights of links".to_owned());
-        }
+        lines.extend(weights_in_words(self.links().0, notes.cleaned.duplicates));
+        lines.extend(times_in_words(self.links().0));
         lines.extend(notes.left_out());
         lines.extend(notes.cells.iter().cloned());
         lines.extend(notes.doubts());
@@ -254,6 +278,37 @@ impl Dataset {
         let why = format!("attribute {name} makes up {:.1} % of the squared length of all rows", 100.0 * share);
         Some(format!("{why} and drowns out the others; scale it to about 0 to 1, or remove it"))
     }
+}
+
+/// What weights links have, in one line.
+fn weights_in_words(graph: &Graph, repeated: usize) -> Option<String> {
+    let weights = graph.weights()?;
+    let [least, most] = ends(weights.iter().map(|&weight| f64::from(weight)));
+    let added = match repeated {
+        0 => String::new(),
+        1 => ", those of 1 repeated link added up".to_owned(),
+        _ => format!(", those of {repeated} repeated links added up"),
+    };
+    Some(format!("links have weights from {least} to {most}{added}: strong links count more"))
+}
+
+/// From when to when links appeared, in one line.
+fn times_in_words(graph: &Graph) -> Option<String> {
+    let known = || graph.times().unwrap_or_default().iter().copied().filter(|&time| time != UNKNOWN_TIME);
+    known().next()?;
+    let [first, last] = ends(known());
+    let unknown = graph.links() - known().count() / 2;
+    let without = if unknown == 0 { String::new() } else { format!(", {unknown} of {} without one", graph.links()) };
+    Some(format!("links have times from {first} to {last}{without}: the protocol `temporal` splits by them"))
+}
+
+/// The least and the largest of some numbers, as people write them.
+fn ends(numbers: impl Iterator<Item = f64>) -> [String; 2] {
+    let widened = |[least, most]: [f64; 2], number: f64| [least.min(number), most.max(number)];
+    // As many digits as a 32-bit number has, or as make an hour of a year.
+    let rounded = |number: f64| format!("{}", (number * 1e4).round() / 1e4);
+    let text = |number: f64| if number.abs() < 1e-3 { format!("{number}") } else { rounded(number) };
+    numbers.fold([f64::INFINITY, f64::NEG_INFINITY], widened).map(text)
 }
 
 /// Which relations there are and which of them have a direction, in one line.

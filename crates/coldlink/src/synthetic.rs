@@ -1,5 +1,6 @@
 //! Synthetic graphs for tests, examples and measurements: nodes of one topic share links and words.
 
+mod carried;
 mod oracle;
 
 use std::fmt::Write as _;
@@ -43,6 +44,11 @@ pub struct World {
     pub skew: f64,
     /// How many node types there are; with more than one, links join nodes of different types.
     pub node_types: u8,
+    /// How many times as strong links within a topic are as others; with 1, links have no weights.
+    pub strength: f64,
+    /// How far the popular nodes of a topic move along its row over time, as a share of it. With 0, links have no times; else they come
+    /// between 0 and 1, and nodes do so as well.
+    pub drift: f64,
     /// Whether tables have a column `day`, a date that rises from node to node.
     pub dates: bool,
     /// The random seed.
@@ -62,6 +68,8 @@ impl Default for World {
             words_within: 0.6,
             skew: 1.0,
             node_types: 1,
+            strength: 1.0,
+            drift: 0.0,
             dates: false,
             seed: 1,
         }
@@ -74,6 +82,8 @@ enum Part {
     Links = 1,
     Words = 2,
     NewNodes = 3,
+    Weights = 4,
+    Times = 5,
 }
 
 impl World {
@@ -113,9 +123,10 @@ impl World {
         }
     }
 
-    /// The links.
+    /// The links, with what they carry.
     pub fn graph(&self) -> Graph {
-        Graph::from_links(self.nodes as usize, self.links())
+        let links = self.links();
+        self.carried(Graph::from_links(self.nodes as usize, links.iter().copied()), &links)
     }
 
     /// The words of nodes that are not in the graph, of the same topics.
@@ -171,11 +182,22 @@ impl World {
 
     /// Writes the table of links, of nodes `n0`, `n1` and so on.
     pub fn write_edges(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "source,target")?;
-        self.links().into_iter().try_for_each(|(source, target)| writeln!(out, "n{source},n{target}"))
+        let links = self.links();
+        let carried = [("weight", self.weights(&links)), ("time", self.times())];
+        let carried: Vec<_> = carried.into_iter().filter_map(|(name, values)| Some((name, values?))).collect();
+        let header: String = carried.iter().map(|(name, _)| format!(",{name}")).collect();
+        writeln!(out, "source,target{header}")?;
+        for (place, (source, target)) in links.into_iter().enumerate() {
+            let values: String = carried.iter().map(|(_, values)| format!(",{}", values[place])).collect();
+            writeln!(out, "n{source},n{target}{values}")?;
+        }
+        Ok(())
     }
 
     fn links(&self) -> Vec<(NodeId, NodeId)> {
+        if self.drift > 0.0 {
+            return self.timed_links().into_iter().map(|(source, target, _)| (source, target)).collect();
+        }
         let mut random = self.stream(Part::Links);
         let mut links = Vec::with_capacity((f64::from(self.nodes) * self.links_per_node) as usize);
         for topic in 0..self.topics {

@@ -30,6 +30,31 @@ pub(crate) fn all_quoted(texts: &[impl AsRef<str>]) -> String {
     quoted.join(", ")
 }
 
+/// What a reader of TOML or JSON says of a value, without the types and terms of this program.
+pub fn plain_reason(said: &str) -> String {
+    let said = said.trim();
+    let said = match said.strip_prefix("unknown variant ").and_then(|rest| rest.split_once(", ")) {
+        Some((found, expected)) => format!("{expected}, got {found}"),
+        None => said.to_owned(),
+    };
+    let said = match said.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", ")) {
+        Some((found, expected)) => format!("{expected}, got {found}"),
+        None => said,
+    };
+    let said = said.replace("unknown field", "unknown option").replace("missing field", "missing option");
+    let types = [
+        ("expected usize", "expected a non-negative integer"),
+        ("expected u32", "expected a non-negative integer"),
+        ("expected u64", "expected a non-negative integer"),
+        ("expected f32", "expected a number"),
+        ("expected f64", "expected a number"),
+        ("expected a sequence", "expected a list"),
+        ("expected a map", "expected names and values"),
+        ("got floating point", "got number"),
+    ];
+    types.into_iter().fold(said, |said, (ours, theirs)| said.replace(ours, theirs))
+}
+
 fn escaped(text: &str, kept: impl Fn(char) -> bool) -> Cow<'_, str> {
     let is_escaped = |letter: char| is_obeyed(letter) && !kept(letter);
     if !text.contains(is_escaped) {
@@ -58,6 +83,16 @@ fn is_obeyed(letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reasons_are_told_without_types() {
+        let check = |said: &str, told: &str| assert_eq!(plain_reason(said), told);
+        check("unknown variant `foo`, expected `a` or `b`", "expected `a` or `b`, got `foo`");
+        check("invalid type: string \"x\", expected u32", "expected a non-negative integer, got string \"x\"");
+        check("invalid type: floating point `1.5`, expected a sequence", "expected a list, got number `1.5`");
+        check("missing field `kind`", "missing option `kind`");
+        check("something else\n", "something else");
+    }
 
     #[test]
     fn what_a_terminal_would_obey_is_escaped() {

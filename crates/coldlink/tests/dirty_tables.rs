@@ -4,7 +4,7 @@
 use coldlink::columns::{ColumnKind, Columns};
 use coldlink::dataset::Dataset;
 use coldlink::graph::NodeId;
-use coldlink::load::{LoadOptions, load, load_new};
+use coldlink::load::{LoadError, LoadOptions, load, load_new};
 use coldlink::synthetic::World;
 
 const ROWS: usize = 1000;
@@ -195,3 +195,136 @@ fn a_category_that_links_stay_within_is_no_node_type() {
     let data = table.load(&world, Columns::default());
     assert!(data.attributes.types().is_none() && data.notes_in_words().iter().all(|note| !note.contains("node type")));
 }
+
+/// A graph from two texts.
+fn from_texts(nodes: &str, edges: &str, options: &LoadOptions) -> Result<Dataset, LoadError> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("nodes.csv"), nodes).unwrap();
+    std::fs::write(folder.path().join("edges.csv"), edges).unwrap();
+    load(folder.path(), options)
+}
+
+const SHOP: &str = "id,price,price,maker\n007,1.5,2,a\n12,2.5,4,b\nAb,3.5,6,a\n";
+const SALES: &str = "source,target\n007,12\n12,Ab\n";
+
+#[test]
+fn what_spreadsheets_put_between_cells_is_found_out() {
+    let expected = from_texts(SHOP, SALES, &LoadOptions::default()).unwrap();
+    for mark in [";", "\t", "|"] {
+        let [nodes, edges] =
+            [SHOP, SALES].map(|text| format!("\u{feff}{}", text.replace(',', mark).replace('\n', "\r\n")));
+        let found = from_texts(&nodes, &edges, &LoadOptions::default()).unwrap();
+        assert_eq!((found.attributes, found.graph), (expected.attributes.clone(), expected.graph.clone()), "{mark:?}");
+    }
+    // A comma within quotes separates nothing, and a header with commas has them between its cells.
+    let quoted = from_texts("id;\"a,b\"\n007;1\n12;2\nAb;3\n", SALES, &LoadOptions::default()).unwrap();
+    assert_eq!(quoted.schema.unwrap().columns[0].name, "a,b");
+    let commas = from_texts("id,a;b\n007,1\n12,2\nAb,3\n", SALES, &LoadOptions::default()).unwrap();
+    assert_eq!(commas.schema.unwrap().columns[0].name, "a;b");
+}
+
+#[test]
+fn two_columns_of_one_name_are_told_apart() {
+    let data = from_texts(SHOP, SALES, &LoadOptions::default()).unwrap();
+    let names: Vec<String> = data.schema.unwrap().columns.into_iter().map(|column| column.name).collect();
+    assert_eq!(names, ["price", "price (2)", "maker"]);
+    let data = from_texts("id,x,x,x (2),,\n007,1,1,5,,\n12,2,2,6,,\nAb,3,3,8,,\n", SALES, &LoadOptions::default());
+    let notes = data.unwrap().notes_in_words();
+    assert!(notes.contains(&"left out column `x (2)`: it repeats column `x`".to_owned()), "{notes:?}");
+    assert!(notes.contains(&"left out column `column 6`: all cells are empty".to_owned()), "{notes:?}");
+}
+
+#[test]
+fn links_may_name_nodes_in_another_form() {
+    let expected = from_texts(SHOP, SALES, &LoadOptions::default()).unwrap();
+    let other = "source,target\n7.0,12.0\n0012,aB\n";
+    let found = from_texts(SHOP, other, &LoadOptions::default()).unwrap();
+    assert_eq!(found.graph, expected.graph);
+    let note = "4 ends of links are written in another way than their nodes, as `7.0` for `007`";
+    assert_eq!(found.notes_in_words(), [note]);
+    assert!(expected.notes_in_words().is_empty());
+    let refused =
+        |nodes: &str, edges: &str, options: &LoadOptions| from_texts(nodes, edges, options).unwrap_err().to_string();
+    let strict = LoadOptions { strict_input: true, ..LoadOptions::default() };
+    assert!(refused(SHOP, other, &strict).ends_with("line 2: node `7.0` has a link but no row in `nodes.csv`"));
+    // Which of two nodes is meant cannot be told.
+    let both = format!("{SHOP}7,9,9,b\n");
+    assert!(
+        refused(&both, other, &LoadOptions::default())
+            .ends_with("line 2: node `7.0` has a link but no row in `nodes.csv`")
+    );
+    assert_eq!(from_texts(&both, SALES, &LoadOptions::default()).unwrap().notes.other_forms, None);
+}
+
+#[test]
+fn a_row_that_is_there_twice_counts_once() {
+    let twice = SHOP.replace("Ab,", "12,2.5,4,b\nAb,");
+    let found = from_texts(&twice, SALES, &LoadOptions::default()).unwrap();
+    let expected = from_texts(SHOP, SALES, &LoadOptions::default()).unwrap();
+    assert_eq!(
+        (&found.attributes, &found.graph, &found.names),
+        (&expected.attributes, &expected.graph, &expected.names)
+    );
+    assert_eq!(found.notes_in_words(), ["ignored 1 repeated row of nodes"]);
+    let problem = |nodes: &str, strict_input: bool| {
+        let options = LoadOptions { strict_input, ..LoadOptions::default() };
+        from_texts(nodes, SALES, &options).unwrap_err().to_string()
+    };
+    assert!(problem(&twice, true).ends_with("line 4: node `12` already has a row, on line 3"));
+    let other = format!("{twice}12,9,9,b\n");
+    assert!(problem(&other, false).ends_with("line 4: node `12` already has a row, on line 3"));
+}
+
+#[test]
+fn the_column_of_names_is_the_one_that_links_use() {
+    let nodes =
+        "name,code,words,like\nfirst,c1,\"a b c d e\",c1\nsecond,c2,\"a b x y z\",c1\nthird,c3,\"c d e f g\",c1\n";
+    let name = |edges: &str| from_texts(nodes, edges, &LoadOptions::default()).map(|data| data.schema.unwrap().id);
+    assert_eq!(name("source,target\nc1,c2\nc2,c3\n").unwrap(), "code");
+    assert_eq!(name("source,target\nfirst,second\nsecond,third\n").unwrap(), "name");
+    assert!(name("source,target\nx,y\n").is_err());
+    let said = LoadOptions { columns: Columns::parse("id = \"name\"\n").unwrap(), ..LoadOptions::default() };
+    assert!(from_texts(nodes, "source,target\nc1,c2\n", &said).is_err());
+}
+
+/// Real tables, where they are there: their columns are what one would say they are.
+#[test]
+fn real_tables_are_read_as_they_would_be_by_hand() {
+    let beside = || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("DEAL_DATA").map_or_else(beside, std::path::PathBuf::from);
+    let check = |name: &str, by_hand: &str| {
+        let path = folder.join(name);
+        if !path.is_dir() {
+            return;
+        }
+        let load = |columns: Columns| load(&path, &LoadOptions { columns, ..LoadOptions::default() }).unwrap();
+        let (found, set) = (load(Columns::default()), load(Columns::parse(by_hand).unwrap()));
+        assert_eq!(found.schema, set.schema, "{name}");
+        assert!(found.attributes == set.attributes, "{name}");
+    };
+    check("citeulike", CITEULIKE);
+    check("debian", DEBIAN);
+}
+
+/// What one who knows the table would say.
+const DEBIAN: &str = "id = \"id\"
+[columns]
+id.kind = \"text\"
+description.kind = \"text\"
+section.kind = \"categorical\"
+priority.kind = \"categorical\"
+maintainer.kind = \"categorical\"
+source.kind = \"categorical\"
+installed_size.kind = \"numeric\"
+tags.kind = \"multi-valued\"
+architecture.kind = \"categorical\"
+homepage_host.kind = \"categorical\"
+";
+
+/// The same.
+const CITEULIKE: &str = "id = \"id\"
+[columns]
+type.kind = \"type\"
+text.kind = \"text\"
+tags.kind = \"multi-valued\"
+";

@@ -11,6 +11,7 @@ cold-brew,cold coffee,coffee that was brewed cold and slowly,north
 hot-brew,hot coffee,coffee from a hot and noisy machine,south
 iced-tea,cold tea,tea with ice and a slice of lemon,north
 hot-tea,hot tea,leaves of tea in hot water,south
+lemonade,cold lemonade,water with sugar and a slice of lemon,south
 ";
 
 /// The table with columns as they are said, and what becomes of its own rows when they are loaded as new ones.
@@ -22,7 +23,7 @@ fn loaded(columns: &str) -> Dataset {
     let data = load(folder.path(), &options).unwrap();
     let schema = data.schema.as_ref().unwrap();
     let again = load_new(&folder.path().join("nodes.csv"), schema, true).unwrap();
-    (0..4).for_each(|node| assert_eq!(again.attributes.row(node), data.attributes.row(node), "{columns}"));
+    (0..5).for_each(|node| assert_eq!(again.attributes.row(node), data.attributes.row(node), "{columns}"));
     data
 }
 

@@ -50,6 +50,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     let mut rows = Vec::new();
     steps.check("connections", || connections(&model, (seconds / 10).min(60), &folder, &mut rows))?;
     steps.check("crowd", || crowd(&model, (seconds / 10).min(60), &folder, &mut rows))?;
+    steps.check("crowd without adds", || crowd_without_adds(&model, (seconds / 20).min(30), &folder, &mut rows))?;
     steps.check("damaged files", || damaged(&folder, &mut rows))?;
     steps.check("kills", || kills::kill(KILLS, end, &folder, &mut rows))?;
     fs::write(folder.join("summary.md"), summary(seconds, &rows))?;
@@ -80,6 +81,18 @@ impl Row {
             is_well: after - before <= MOST_GROWTH,
         })
     }
+
+    /// The same where nodes were added, whose own memory is no loss: the sizes of the arrays that a server keeps of a model.
+    fn memory_beside_nodes(what: &str, text: &str) -> Result<Self> {
+        let (before, after) = (number(text, "memory_before")?, number(text, "memory_after")?);
+        let of_nodes = number(text, "memory_of_nodes")?;
+        Ok(Row {
+            what: format!("memory of the server before and after {what}, and what its new nodes take of that, MB"),
+            aim: "20 more at most, beside the nodes",
+            found: format!("{before} and {after}, {of_nodes}"),
+            is_well: after - before - of_nodes <= MOST_GROWTH,
+        })
+    }
 }
 
 fn summary(seconds: u64, rows: &[Row]) -> String {
@@ -88,7 +101,8 @@ fn summary(seconds: u64, rows: &[Row]) -> String {
     format!(
         "# coldlink under attack\n\n    cargo xtask attack {seconds}\n\n{CONNECTIONS} connections that are silent, send slowly or never take their answer; \
          {CLIENTS} clients that ask and add at once; damaged files of every format; processes that are killed (SIGKILL) at any moment. All of it is \
-         seeded. Memory is compared after a shorter attack of the same kind, from which a server keeps buffers. Kills may go on from an \
+         seeded. Memory is compared after a shorter attack of the same kind, from which a server keeps buffers; what it holds of the nodes that were added meanwhile \
+         is the size of its arrays of them, and does not count as kept. Kills may go on from an \
          earlier run. Server and attackers share the machine.\n\n{}\n\n| | aim | found |\n|---|---|---|\n{table}",
         machine()
     )
@@ -141,8 +155,23 @@ fn crowd(model: &Path, seconds: u64, folder: &Path, rows: &mut Vec<Row>) -> Resu
     rows.push(Row::none("of them not in the file", number(&text, "lost")?));
     rows.push(Row::told("adds that the server refused", number(&text, "refused")?));
     rows.push(Row::none("of them in the file", number(&text, "refused_but_there")?));
-    rows.push(Row::memory("the crowd", &text)?);
+    rows.push(Row::memory_beside_nodes("the crowd", &text)?);
     rows.push(Row::none("panics of the server under the crowd", panics("crowd.model.log")?));
+    Ok(())
+}
+
+/// The same crowd at a server that adds nothing: what is kept here has nothing to do with nodes.
+fn crowd_without_adds(model: &Path, seconds: u64, folder: &Path, rows: &mut Vec<Row>) -> Result<()> {
+    let serving = Serving::start(model, "read-only.model", &["--quiet", "--read-only"])?;
+    let (seconds, process) = (seconds.to_string(), serving.process().to_string());
+    let mut attacker = load();
+    attacker
+        .args(["crowd", &serving.address, CLIENTS, &seconds, &process])
+        .arg(root().join("target/served/read-only.model"));
+    let text = kept(folder, "crowd-without-adds", &mut attacker)?;
+    drop(serving);
+    rows.push(Row::none("nodes that a server has added that may not", number(&text, "added")?));
+    rows.push(Row::memory("a crowd whose adds it refuses", &text)?);
     Ok(())
 }
 

@@ -36,8 +36,9 @@ Examples:
 
 Protocols:
   strict        a tenth of the nodes is new; one negative for each of their links (the default)
-  temporal      the newest tenth of the nodes is new, by the only column of dates; or by any column
-                of dates or numbers: `temporal:year`
+  temporal      the newest tenth of the nodes is new: those that appear last in links with times, or
+                else by the only column of dates; or by a column of the nodes: `temporal:year`
+  temporal:links  the newest tenth of the links, between nodes that are known from older ones
   few:K         as strict, but each test node keeps K of its links, of fewer all but one, which the
                 model is told with its question; lists are measured with 0, 1, 2, 5 of them up to K
   deal2020      the split that the authors of the paper used
@@ -45,7 +46,7 @@ Protocols:
   a path        a folder that `coldlink split` wrote, or an .npz file with the arrays train_pos,
                 val_pos, val_neg, test_pos, test_neg and, where nodes are new, hidden")]
 pub struct Evaluate {
-    /// Which test set: strict, temporal, few:K, deal2020, transductive, or the path of a split
+    /// Which test set: strict, temporal, temporal:links, few:K, deal2020, transductive, or the path of a split
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
     /// Number of seeds: one split, training and test each

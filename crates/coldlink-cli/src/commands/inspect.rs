@@ -280,7 +280,10 @@ const SCHEMA_HEAD: &str = "\
 #   [edges]
 #   source = \"buyer\"
 #   target = \"product\"
-#   weight = \"count\"      if there is one; links of weight 0 are none
+#   weight = \"count\"      how much links count, 0 for none; several rows of one link add up
+#   time = \"date\"         when they appeared, as dates or numbers
+#   relation = \"field\"    what they mean; each may have [relations.NAME] with directed = true or false
+#   what is left out is found by its usual name, and an empty name (\"\") says that there is none
 
 ";
 

@@ -47,6 +47,7 @@ pub async fn run(address: &str, clients: u32, seconds: u32, process: u32, model:
     // Once to warm up, as the server keeps some memory for the next time.
     come(address, 0..clients, Duration::from_secs(seconds.into()) / 3, &questions, &mut all).await?;
     let before = resident_megabytes(process)?;
+    let of_model = held_megabytes(model)?;
     come(address, clients..2 * clients, Duration::from_secs(seconds.into()), &questions, &mut all).await?;
     let after = resident_megabytes(process)?;
     let written = Model::open(model).map_err(|error| error.to_string())?;
@@ -58,7 +59,15 @@ pub async fn run(address: &str, clients: u32, seconds: u32, process: u32, model:
     println!("added {}\nlost {}", all.added.len(), all.added.len() - is_there(&all.added));
     println!("refused {}\nrefused_but_there {}", all.refused.len(), is_there(&all.refused));
     println!("memory_before {before:.1}\nmemory_after {after:.1}");
+    println!("memory_of_nodes {:.1}", held_megabytes(model)? - of_model);
     Ok(())
+}
+
+/// What a server holds of a model beside its file, which grows with the nodes that are added.
+fn held_megabytes(model: &Path) -> Result<f64, String> {
+    let model = Model::open(model).map_err(|error| error.to_string())?;
+    model.prepare();
+    Ok(model.held_bytes() as f64 / (1 << 20) as f64)
 }
 
 /// Clients that come together and go together.

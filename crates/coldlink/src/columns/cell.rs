@@ -110,7 +110,7 @@ impl<'a> Cell<'a> {
     }
 
     /// Whether a text says that nothing is known, where any other text would be an error.
-    pub(super) fn is_missing_word(self) -> bool {
+    pub(crate) fn is_missing_word(self) -> bool {
         matches!(self, Cell::Text(text) if MISSING_WORDS.iter().any(|word| text.eq_ignore_ascii_case(word)))
     }
 
@@ -161,6 +161,28 @@ impl<'a> Cell<'a> {
         match self {
             Cell::Text(text) => numbers::read(text.trim(), decimal),
             other => other.number(),
+        }
+    }
+
+    /// The same with decimals after a point, where it can be read in two ways.
+    pub(crate) fn plain_number(self) -> Option<f64> {
+        self.number_with(Decimal::Point)
+    }
+
+    /// When something was, as one number: a number as it stands, a date as its year with the share of it that has passed.
+    pub(crate) fn time(self, order: DateOrder) -> Option<f64> {
+        self.moment(order).map(times::years).or_else(|| self.plain_number())
+    }
+
+    /// Whether a date shows that days come before months; none where it shows neither.
+    pub(crate) fn shows_day_first(self) -> Option<bool> {
+        match self {
+            Cell::Text(text) => match times::shape(text)? {
+                times::Shape::DayFirst => Some(true),
+                times::Shape::MonthFirst => Some(false),
+                times::Shape::Any | times::Shape::Either => None,
+            },
+            _ => None,
         }
     }
 

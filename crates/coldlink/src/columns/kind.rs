@@ -37,17 +37,20 @@ pub struct RelationOptions {
     pub directed: bool,
 }
 
-/// Which columns of an edge table are which.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Which columns of an edge table are which; those that are not said are found by their names. An empty name says that there is no
+/// such column.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EdgeColumns {
     /// The names of the first ends.
-    pub source: String,
+    pub source: Option<String>,
     /// The names of the second ends.
-    pub target: String,
-    /// Weights; links without one where it is not said.
+    pub target: Option<String>,
+    /// How much links count.
     pub weight: Option<String>,
-    /// What links mean; all the same where it is not said.
+    /// When they appeared.
+    pub time: Option<String>,
+    /// What they mean.
     pub relation: Option<String>,
 }
 
@@ -351,17 +354,22 @@ impl Columns {
     /// Reads TOML; or says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let columns: Columns = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
-        for (name, kind) in &columns.columns {
+        columns.checked()
+    }
+
+    /// The same if it holds together; or what is wrong with it.
+    pub fn checked(self) -> Result<Self, String> {
+        for (name, kind) in &self.columns {
             if kind.buckets().is_some_and(|buckets| !(1..=MOST_BUCKETS).contains(&buckets)) {
                 return Err(format!("column `{name}`: `buckets` must be from 1 to {MOST_BUCKETS}"));
             }
         }
-        let types = columns.columns.iter().filter(|(_, kind)| **kind == ColumnKind::Type {});
+        let types = self.columns.iter().filter(|(_, kind)| **kind == ColumnKind::Type {});
         let types: Vec<&str> = types.map(|(name, _)| name.as_str()).collect();
         if let [first, second, ..] = types[..] {
             return Err(format!("`{first}` and `{second}` are both of kind `type`, but a node has one type"));
         }
-        Ok(columns)
+        Ok(self)
     }
 
     /// The same as text, ready to edit.

@@ -20,7 +20,8 @@ pub(super) const PART_NAMES: [&str; PARTS] =
 const PARSER: DateTimeParser = DateTimeParser::new();
 const MAIL_PARSER: rfc2822::DateTimeParser = rfc2822::DateTimeParser::new();
 /// Dates with the name of a month.
-const WITH_NAMES: [&str; 6] = ["%d %B %Y", "%d-%b-%Y", "%B %d, %Y", "%B %d %Y", "%d. %B %Y", "%d %b, %Y"];
+const WITH_NAMES: [&str; 9] =
+    ["%d %B %Y", "%d %b %Y", "%d-%b-%Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y", "%d. %B %Y", "%d %b, %Y"];
 /// The longest text that is looked at.
 const LONGEST: usize = 40;
 
@@ -118,6 +119,15 @@ fn with_names(cell: &str) -> Option<(DateTime, Shape)> {
     moment.or_else(mail).map(|moment| (moment, Shape::Any))
 }
 
+/// The year with the share of it that has passed.
+pub(super) fn years(moment: DateTime) -> f64 {
+    let time = moment.time();
+    let minutes = f64::from(time.hour()) * 60.0 + f64::from(time.minute());
+    let seconds = minutes * 60.0 + f64::from(time.second()) + f64::from(time.subsec_nanosecond()) / 1e9;
+    let days = f64::from(moment.day_of_year() - 1) + seconds / 86_400.0;
+    f64::from(moment.year()) + days / f64::from(moment.days_in_year())
+}
+
 /// The year with its fraction, counted from 2000, and the places in year, week and day as points of a circle. A date
 /// without a time has no place in the day.
 pub(super) fn parts(moment: DateTime) -> [f32; PARTS] {
@@ -156,6 +166,9 @@ mod tests {
         check("31/12/1999", Some("1999-12-31T00:00:00"));
         check("31-12-1999", Some("1999-12-31T00:00:00"));
         check("1 May 2024", Some("2024-05-01T00:00:00"));
+        check("01 Jan 2020", Some("2020-01-01T00:00:00"));
+        check("January 1, 2020", Some("2020-01-01T00:00:00"));
+        check("Dec 31 2020", Some("2020-12-31T00:00:00"));
         check("May 1, 2024", Some("2024-05-01T00:00:00"));
         check("01-May-2024", Some("2024-05-01T00:00:00"));
         check("Wed, 1 May 2024 12:30:00 +0200", Some("2024-05-01T10:30:00"));

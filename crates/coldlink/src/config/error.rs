@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::Preset;
 use crate::hint::Hint;
+use crate::text::plain_reason;
 
 /// What can be wrong with settings.
 #[derive(Debug, thiserror::Error)]
@@ -15,16 +16,16 @@ pub enum ConfigError {
     UnknownKey {
         /// As it was given.
         key: String,
-        /// The most similar known key.
-        nearest: String,
+        /// The most similar known key, if one is similar.
+        nearest: Option<String>,
     },
     /// No such preset.
     #[error("there is no preset `{name}`")]
     UnknownPreset {
         /// As it was given.
         name: String,
-        /// The most similar known one.
-        nearest: String,
+        /// The most similar known one, if one is similar.
+        nearest: Option<String>,
     },
     /// Not `key=value`.
     #[error("expected `key=value`, got `{0}`")]
@@ -53,7 +54,7 @@ pub enum ConfigError {
     Kind {
         /// Which setting.
         key: String,
-        /// What is wrong, in the parser's words.
+        /// What is wrong.
         message: String,
     },
     /// A value outside its range.
@@ -72,10 +73,14 @@ impl ConfigError {
     /// What to do about it.
     pub fn hint(&self) -> Option<Hint> {
         Some(match self {
-            ConfigError::UnknownKey { nearest, .. } => Hint::text(format!("did you mean `{nearest}`?")),
+            ConfigError::UnknownKey { nearest: Some(nearest), .. } => Hint::text(format!("did you mean `{nearest}`?")),
+            ConfigError::UnknownKey { nearest: None, .. } => {
+                Hint::text("`coldlink train --help` lists all settings".to_owned())
+            }
             ConfigError::UnknownPreset { nearest, .. } => {
                 let names = Preset::ALL.map(Preset::name).join("`, `");
-                Hint::text(format!("did you mean `{nearest}`? Presets are `{names}`, or the path of a TOML file"))
+                let meant = nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`? ")).unwrap_or_default();
+                Hint::text(format!("{meant}Presets are `{names}`, or the path of a TOML file"))
             }
             ConfigError::File { source, .. } => return source.hint(),
             ConfigError::NotAnAssignment(_) => Hint::new("write, for example, {set width=128}"),
@@ -86,9 +91,26 @@ impl ConfigError {
     }
 }
 
-/// The most similar of the known words.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let similarity = |candidate: &&str| strsim::jaro_winkler(word, candidate);
-    let best = known.into_iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
-    best.unwrap_or_default().to_owned()
+/// Words that are less similar than this are no misspelling of each other.
+const SIMILAR: f64 = 0.8;
+
+/// The most similar of the known words, where one is similar.
+pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let similar = known.into_iter().map(|known| (strsim::jaro_winkler(word, known), known));
+    let best = similar.filter(|(similarity, _)| *similarity >= SIMILAR).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map(|(_, known)| known.to_owned())
+}
+
+/// Why a value cannot take the place of another: what is expected, and what was given, instead of the types of this program.
+pub(super) fn wrong_kind(key: &str, old: &toml::Value, given: &toml::Value, said: &str) -> String {
+    let expected = match old {
+        _ if key == "batch" => "a number of pairs, a share such as 0.25, or `auto`",
+        toml::Value::Integer(_) => "a non-negative integer",
+        toml::Value::Float(_) => "a number",
+        toml::Value::Boolean(_) => "true or false",
+        toml::Value::Array(numbers) if numbers.iter().all(|number| number.is_float()) => "a list of numbers",
+        // Which words there are to choose from is known to the parser.
+        _ => return plain_reason(said),
+    };
+    format!("expected {expected}, got {given}")
 }

@@ -16,7 +16,7 @@ pub use size::{Auto, BatchSize};
 pub use term::Term;
 pub use validation::Validation;
 
-use error::nearest;
+use error::{nearest, wrong_kind};
 use size::MOST_STEPS;
 
 /// Everything that a training run depends on, beside the data and the seed. `Config::default()` is the preset
@@ -75,6 +75,12 @@ pub struct Config {
     pub lambda: [f64; 3],
     /// What a score is made of, with weights fitted on validation pairs; none makes it Eq. 10 with λ.
     pub terms: Vec<Term>,
+    /// How much links count that have weights: in what is drawn for a batch, in walks, votes and popularity.
+    #[serde(default)]
+    pub weights: LinkWeights,
+    /// How much more newer links count, where links have times.
+    #[serde(default)]
+    pub recency: Recency,
     /// Pairs in a batch: a number of pairs, a share (with a decimal point) of the warm nodes, or `auto`, which grows with the
     /// square root of the number of links. Under the softmax loss all of them are linked.
     pub batch: BatchSize,
@@ -121,6 +127,51 @@ pub enum Objective {
     /// Pairs: that linked pairs score above unlinked ones (AUC + AP).
     #[default]
     Pairs,
+}
+
+/// How much a link counts that has a weight. The mean over all training links is 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkWeights {
+    /// As much as any other.
+    #[default]
+    Ignore,
+    /// ln(1 + weight / median weight): an enormous weight counts some times more, and not as much as all others together.
+    Log,
+    /// As much as its weight says.
+    Raw,
+}
+
+impl LinkWeights {
+    /// All of them.
+    pub const ALL: [LinkWeights; 3] = [LinkWeights::Ignore, LinkWeights::Log, LinkWeights::Raw];
+}
+
+/// How much more newer links count. Times are measured from the first training link to the last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Recency {
+    /// No more than others.
+    #[default]
+    None,
+    /// A link counts half after a quarter of the time.
+    Slow,
+    /// A link counts half after a sixteenth of the time.
+    Fast,
+}
+
+impl Recency {
+    /// All of them.
+    pub const ALL: [Recency; 3] = [Recency::None, Recency::Slow, Recency::Fast];
+
+    /// The share of the time after which a link counts half.
+    pub fn half_life(self) -> Option<f64> {
+        match self {
+            Recency::None => None,
+            Recency::Slow => Some(1.0 / 4.0),
+            Recency::Fast => Some(1.0 / 16.0),
+        }
+    }
 }
 
 /// What is added to a candidate's similarity, divided by the temperature, in the softmax loss.
@@ -266,10 +317,11 @@ impl Config {
                 return Err(ConfigError::UnknownKey { key, nearest });
             };
             // `theta = [1, 0, 0]` and `beta = 1` mean the numbers they look like.
-            let value = if key == "batch" { value } else { as_kind_of(old, value) };
-            all.insert(key.clone(), value);
+            let (old, value) = (old.clone(), if key == "batch" { value } else { as_kind_of(old, value) });
+            all.insert(key.clone(), value.clone());
             if let Err(error) = Config::deserialize(toml::Value::Table(all.clone())) {
-                return Err(ConfigError::Kind { key, message: error.message().trim().to_owned() });
+                let message = wrong_kind(&key, &old, &value, error.message());
+                return Err(ConfigError::Kind { key, message });
             }
         }
         let config = Config::deserialize(toml::Value::Table(all))
@@ -394,6 +446,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_misspelling_is_not_said_to_be_one() {
+        for key in ["random_state", "x", "n_estimators"] {
+            let hint = Config::default().set(&format!("{key}=3")).unwrap_err().hint().unwrap().to_string();
+            assert!(!hint.contains("did you mean"), "{key}: {hint}");
+        }
+        let hint = Preset::find("fast").unwrap_err().hint().unwrap().to_string();
+        assert!(hint.starts_with("Presets are"), "{hint}");
+    }
+
+    #[test]
     fn values_are_read_as_what_they_look_like() {
         let config = Config::default();
         assert_eq!(config.set("theta=[1, 0, 0]").unwrap().theta, [1.0, 0.0, 0.0]);
@@ -413,13 +475,18 @@ mod tests {
             assert!(message.contains(part), "{assignment}: {message}");
         };
         check("width=0", "`width` must be from 1 to 4096, got 0");
-        check("width=abc", "`width`");
+        check("width=abc", "setting `width`: expected a non-negative integer, got \"abc\"");
+        check("width=-3", "expected a non-negative integer, got -3");
+        check("learning_rate=fast", "expected a number, got \"fast\"");
         check("theta=[1,2]", "`theta`");
         check("beta=nan", "`beta`");
         check("attribute_dropout=1.0", "`attribute_dropout` must be at least 0 and below 1, got 1");
         check("batch=1", ", got 1");
         check("alignment=tight", "loose where `loss` is softmax");
-        check("terms=[\"none\"]", "`terms`");
+        check("terms=[\"none\"]", "`terms`: expected one of `attributes`");
+        check("terms=none", "expected a list, got string \"none\"");
+        check("batch=many", "expected a number of pairs, a share such as 0.25, or `auto`, got \"many\"");
+        check("loss=none", "expected `pairs` or `softmax`, got `none`");
         check("nonsense", "expected `key=value`, got `nonsense`");
         assert!(Config::default().merged("width = ").is_err());
     }

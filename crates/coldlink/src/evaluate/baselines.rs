@@ -34,7 +34,8 @@ impl Scorer for Random {
     }
 }
 
-/// ln(1 + degree) in the training graph, summed over both ends; a new end has no degree and adds nothing.
+/// ln(1 + degree) in the training graph, summed over both ends; a new end has no degree and adds nothing. Where links have weights, it
+/// is their sum.
 pub struct Degree {
     log_degrees: Vec<f32>,
 }
@@ -42,7 +43,7 @@ pub struct Degree {
 impl Degree {
     /// From the training graph only: the full graph's degree would tell how many links were held back.
     pub fn new(view: &TrainView) -> Self {
-        let log_degree = |node| (view.graph().degree(node) as f64).ln_1p() as f32;
+        let log_degree = |node| f64::from(view.graph().strength(node)).ln_1p() as f32;
         Degree { log_degrees: (0..view.graph().nodes() as NodeId).map(log_degree).collect() }
     }
 }

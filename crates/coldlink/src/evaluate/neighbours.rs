@@ -15,7 +15,7 @@ const VOTERS: usize = 50;
 const POPULARITY: f32 = 1e-6;
 
 /// The warm nodes, in the role that asks, whose tf-idf vectors have the largest cosines with a node's give these to each node they
-/// link to, and in graphs without directions to themselves as well.
+/// link to, times the weights of the links, and in graphs without directions to themselves as well.
 pub struct Neighbours<'a> {
     view: TrainView<'a>,
     tfidf: TfIdf<'a>,
@@ -32,7 +32,7 @@ impl<'a> Neighbours<'a> {
     pub fn new(view: &TrainView<'a>) -> Self {
         let mut warm = vec![Vec::new(); view.roles().count()];
         view.warm().into_iter().for_each(|node| warm[view.roles().role(node)].push(node));
-        let popularity = |node| POPULARITY * (view.graph().degree(node) as f32).ln_1p();
+        let popularity = |node| POPULARITY * view.graph().popularity(node);
         let popularities = (0..view.graph().nodes() as NodeId).map(popularity).collect();
         Neighbours { view: *view, tfidf: TfIdf::new(view), warm, popularities, given: None }
     }
@@ -73,7 +73,7 @@ impl<'a> Neighbours<'a> {
         let graph = self.view.graph();
         let mut votes = self.popularities.clone();
         for (voter, cosine) in voters {
-            graph.neighbors(voter).iter().for_each(|&node| votes[node as usize] += cosine);
+            graph.each_neighbor(voter, |node, weight| votes[node as usize] += cosine * weight);
             if self.view.roles().is_plain() {
                 votes[voter as usize] += cosine;
             }

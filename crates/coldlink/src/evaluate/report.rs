@@ -319,7 +319,7 @@ impl Deviation {
     /// What differs between the seeds of a protocol.
     pub fn of(protocol: &Protocol) -> Self {
         match protocol {
-            Protocol::Files(_) | Protocol::Temporal { .. } => Deviation::Initialisation,
+            Protocol::Files(_) | Protocol::Temporal { .. } | Protocol::TemporalLinks => Deviation::Initialisation,
             Protocol::Deal2020 | Protocol::Strict | Protocol::Few { .. } | Protocol::Transductive => Deviation::Splits,
         }
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::NodeId;
+use super::carried::Carried;
 use crate::storage::Buffer;
 
 /// An undirected graph without self-loops or repeated links.
@@ -15,6 +16,8 @@ use crate::storage::Buffer;
 pub struct Graph {
     offsets: Buffer<u64>,
     neighbors: Buffer<NodeId>,
+    /// Weights and times, where links have any.
+    pub(super) carried: Carried,
 }
 
 impl Graph {
@@ -27,8 +30,12 @@ impl Graph {
 
     /// A graph from its arrays, or what is wrong with them.
     pub fn from_parts(offsets: Buffer<u64>, neighbors: Buffer<NodeId>) -> Result<Self, &'static str> {
-        let graph = Graph { offsets, neighbors };
+        let graph = Graph::of_arrays(offsets, neighbors);
         graph.check().map(|()| graph)
+    }
+
+    fn of_arrays(offsets: impl Into<Buffer<u64>>, neighbors: impl Into<Buffer<NodeId>>) -> Self {
+        Graph { offsets: offsets.into(), neighbors: neighbors.into(), carried: Carried::default() }
     }
 
     fn check(&self) -> Result<(), &'static str> {
@@ -126,22 +133,34 @@ impl Graph {
 
     /// The graph on the same nodes with only the links that `keep` wants.
     pub fn filter(&self, keep: impl Fn(NodeId, NodeId) -> bool) -> Graph {
+        let neighbors = self.neighbor_array();
+        self.keeping(|node, entry| keep(node.min(neighbors[entry]), node.max(neighbors[entry])))
+    }
+
+    /// The same by a node and a place in [`Graph::neighbor_array`]; `keep` must want a link at both ends or at none.
+    pub(super) fn keeping(&self, keep: impl Fn(NodeId, usize) -> bool) -> Graph {
+        let (all, mut neighbors) = (self.neighbor_array(), Vec::new());
         let mut offsets = Vec::with_capacity(self.nodes() + 1);
-        let mut neighbors = Vec::new();
         offsets.push(0);
         for node in 0..self.nodes() as NodeId {
-            let row = self.neighbors(node).iter().copied();
-            neighbors.extend(row.filter(|&other| keep(node.min(other), node.max(other))));
+            neighbors.extend(self.entries(node).filter(|&entry| keep(node, entry)).map(|entry| all[entry]));
             offsets.push(neighbors.len() as u64);
         }
-        Graph { offsets: offsets.into(), neighbors: neighbors.into() }
+        let mut graph = Graph::of_arrays(offsets, neighbors);
+        if !self.carried.is_nothing() {
+            let keep = &keep;
+            let of = |node| self.entries(node).filter(move |&entry| keep(node, entry));
+            graph.carried = self.carried.of_some(&graph, (0..self.nodes() as NodeId).flat_map(of));
+        }
+        graph
     }
 
     /// The same graph with so many nodes more, which have no links.
     pub fn with_unlinked(&self, count: usize) -> Graph {
         let mut offsets = self.offsets.to_vec();
         offsets.resize(offsets.len() + count, self.neighbors.len() as u64);
-        Graph { offsets: offsets.into(), neighbors: self.neighbors.clone() }
+        let carried = self.carried.with_unlinked(count);
+        Graph { carried, ..Graph::of_arrays(offsets, self.neighbors.clone()) }
     }
 
     /// Row starts, `nodes() + 1` of them.
@@ -238,7 +257,7 @@ fn from_sorted_links(nodes: usize, links: &[(NodeId, NodeId)]) -> Graph {
     for &(a, b) in links {
         place(a, b);
     }
-    Graph { offsets: offsets.into(), neighbors: neighbors.into() }
+    Graph::of_arrays(offsets, neighbors)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What everything else works on: links, attributes and names of nodes.
 
 mod attributes;
+mod carried;
 mod csr;
 mod name_order;
 mod names;
@@ -9,6 +10,7 @@ mod stored;
 mod types;
 
 pub use attributes::{AttributeNames, Attributes, Block, Fitting};
+pub use carried::UNKNOWN_TIME;
 pub use csr::{Cleaned, Graph, GraphBuilder};
 pub use name_order::NameOrder;
 pub use names::{NameIndex, Names, Texts};

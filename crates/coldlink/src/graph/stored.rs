@@ -4,10 +4,16 @@ use super::{Graph, Names, Texts};
 use crate::storage::{Container, ContainerWriter, FileError};
 
 impl<'a> ContainerWriter<'a> {
-    /// Adds the links of a graph.
-    pub fn links(&mut self, graph: &'a Graph) {
-        self.list("links.offsets", graph.offsets());
-        self.list("links.neighbors", graph.neighbor_array());
+    /// Adds the links of a graph under a name, with what they carry.
+    pub fn links(&mut self, name: &str, graph: &'a Graph) {
+        self.list(format!("{name}.offsets"), graph.offsets());
+        self.list(format!("{name}.neighbors"), graph.neighbor_array());
+        if let Some(weights) = graph.weights() {
+            self.list(format!("{name}.weights"), weights);
+        }
+        if let Some(times) = graph.times() {
+            self.list(format!("{name}.times"), times);
+        }
     }
 
     /// Adds texts under a name.
@@ -25,10 +31,14 @@ impl<'a> ContainerWriter<'a> {
 }
 
 impl Container {
-    /// The links of a graph.
-    pub fn links(&self) -> Result<Graph, FileError> {
-        let graph = Graph::from_parts(self.list("links.offsets")?, self.list("links.neighbors")?);
-        graph.map_err(|reason| self.inconsistent(format!("links: {reason}")))
+    /// The links of a graph under a name, with what they carry.
+    pub fn links(&self, name: &str) -> Result<Graph, FileError> {
+        let list = |part: &str| format!("{name}.{part}");
+        let graph = Graph::from_parts(self.list(&list("offsets"))?, self.list(&list("neighbors"))?);
+        let weights = self.list_if_there(&list("weights"))?;
+        let times = self.list_if_there(&list("times"))?;
+        let graph = graph.and_then(|graph| graph.with_arrays(weights, times));
+        graph.map_err(|reason| self.inconsistent(format!("{name}: {reason}")))
     }
 
     /// The texts under a name.

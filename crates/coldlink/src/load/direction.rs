@@ -1,4 +1,4 @@
-//! What links mean and whether they have a direction.
+//! What links mean, whether they have a direction, and what they carry.
 
 use super::LoadOptions;
 use crate::dataset::Notes;
@@ -22,6 +22,10 @@ pub struct GivenLinks {
     pub relation_of: Vec<u8>,
     /// What relations are called.
     pub relations: Vec<String>,
+    /// The weight of each, above 0; empty where links have none.
+    pub weights: Vec<f32>,
+    /// The time of each, or [`UNKNOWN_TIME`](crate::graph::UNKNOWN_TIME); empty where links have none.
+    pub times: Vec<f64>,
 }
 
 /// What became of them.
@@ -45,19 +49,52 @@ impl GivenLinks {
         let name = self.relations.pop().unwrap_or_default();
         let said = options.is_directed(&name);
         let shape = Shape::of(nodes, &self.pairs);
+        let (graph, cleaned) = built(nodes, self.pairs.iter().copied());
         if said == Some(false) || said.is_none() && shape.is_one_way() {
-            let (graph, cleaned) = built(nodes, self.pairs.drain(..));
             let ignored_direction = !shape.is_one_way() && shape.is_directed(&cleaned, &graph);
+            let share = share_of_weight(&cleaned, &graph, false);
+            let graph = self.carried(graph, &[share], |place| self.pairs[place]);
             return BuiltLinks { graph, relations: None, cleaned, ignored_direction };
         }
-        let (graph, cleaned) = built(nodes, self.pairs.iter().copied());
         let directed = said.unwrap_or_else(|| shape.is_directed(&cleaned, &graph));
+        let share = share_of_weight(&cleaned, &graph, directed);
         let roles = Roles::of(vec![Relation { name, directed }]).filter(|roles| can_be_numbered(nodes, roles));
-        let relations = roles
-            .filter(|_| directed)
-            .map(|roles| RoleGraph::new(nodes, roles, self.pairs.iter().map(|&(source, target)| (0, source, target))));
+        let relations = roles.filter(|_| directed).map(|roles| self.in_roles(nodes, roles, &[share]));
         let ignored_direction = directed && relations.is_none();
+        let graph = if relations.is_none() { self.carried(graph, &[share], |place| self.pairs[place]) } else { graph };
         BuiltLinks { graph, relations, cleaned, ignored_direction }
+    }
+
+    /// The links between role nodes, with what they carry.
+    fn in_roles(&self, nodes: usize, roles: Roles, shares: &[f64]) -> RoleGraph {
+        let relation = |place: usize| self.relation_of.get(place).map_or(0, |&of| usize::from(of));
+        let link = |(place, &(source, target)): (usize, &(NodeId, NodeId))| (relation(place), source, target);
+        let RoleGraph { roles, graph } = RoleGraph::new(nodes, roles, self.pairs.iter().enumerate().map(link));
+        let graph = self.carried(graph, shares, |place| {
+            let ((source, target), (of_source, of_target)) = (self.pairs[place], roles.ends(relation(place)));
+            (roles.at(source, of_source), roles.at(target, of_target))
+        });
+        RoleGraph { roles, graph }
+    }
+
+    /// A graph of the links with the weights and times of these, whose ends in the graph are known by their place. Of a weight the
+    /// share of its relation counts.
+    fn carried(&self, graph: Graph, shares: &[f64], ends: impl Fn(usize) -> (NodeId, NodeId)) -> Graph {
+        let mut graph = graph;
+        if !self.times.is_empty() {
+            let times = self.times.iter().enumerate();
+            graph = graph.with_times(times.map(|(place, &time)| (ends(place).0, ends(place).1, time)));
+        }
+        // Rows that all weigh the same say no more than rows without weights: repeated ones do not add up.
+        if self.weights.windows(2).any(|pair| pair[0] != pair[1]) {
+            let share = |place: usize| shares[self.relation_of.get(place).map_or(0, |&of| usize::from(of))];
+            let weights = self.weights.iter().enumerate();
+            graph = graph.with_weights(weights.map(|(place, &weight)| {
+                let (source, target) = ends(place);
+                (source, target, share(place) * f64::from(weight))
+            }));
+        }
+        graph
     }
 
     fn build_relations(self, nodes: usize, options: &LoadOptions) -> BuiltLinks {
@@ -65,6 +102,7 @@ impl GivenLinks {
         let all = || self.pairs.iter().zip(&self.relation_of).map(|(&(source, target), &of)| (of, source, target));
         let mut cleaned = Cleaned::default();
         let (mut shapes, mut relations) = (Vec::new(), Vec::with_capacity(self.relations.len()));
+        let mut shares = Vec::with_capacity(self.relations.len());
         for (number, name) in self.relations.iter().enumerate() {
             let of = |(of, source, target)| (usize::from(of) == number).then_some((source, target));
             let pairs: Vec<(NodeId, NodeId)> = all().filter_map(of).collect();
@@ -77,6 +115,7 @@ impl GivenLinks {
             let found = || !shape.is_one_way() && shape.is_directed(&left_out, &own);
             relations.push(Relation { name: name.clone(), directed: options.is_directed(name).unwrap_or_else(found) });
             shapes.push((shape, Shape::both_ways(&left_out, &own)));
+            shares.push([true, false].map(|directed| share_of_weight(&left_out, &own, directed)));
         }
         // Where one relation has a direction, people write the links of the others down from their sources as well.
         if relations.iter().any(|relation| relation.directed) {
@@ -87,10 +126,20 @@ impl GivenLinks {
         }
         let roles = Roles::of(relations).filter(|roles| can_be_numbered(nodes, roles)).unwrap_or_default();
         let ignored_direction = roles.relations().is_empty();
-        let links = all().map(|(of, source, target)| (usize::from(of), source, target));
-        let relations = (!roles.is_plain()).then(|| RoleGraph::new(nodes, roles, links));
+        let share = |(relation, shares): (usize, &[f64; 2])| {
+            let directed = roles.relations().get(relation).is_some_and(|relation| relation.directed);
+            shares[usize::from(!directed)]
+        };
+        let shares: Vec<f64> = shares.iter().enumerate().map(share).collect();
+        let relations = (!roles.is_plain()).then(|| self.in_roles(nodes, roles, &shares));
+        let graph = if relations.is_none() { self.carried(graph, &shares, |place| self.pairs[place]) } else { graph };
         BuiltLinks { graph, relations, cleaned, ignored_direction }
     }
+}
+
+/// How much of each row's weight counts: half where every link has no direction and stands there both ways, as in a symmetric matrix.
+fn share_of_weight(cleaned: &Cleaned, graph: &Graph, directed: bool) -> f64 {
+    if !directed && cleaned.duplicates == 0 && cleaned.reciprocal == graph.links() { 0.5 } else { 1.0 }
 }
 
 /// Whether every node in every role has a number.
@@ -205,6 +254,7 @@ mod tests {
             pairs: vec![(0, 1), (1, 2), (2, 1), (0, 2), (1, 2)],
             relation_of: vec![0, 0, 0, 1, 1],
             relations: vec!["cites".into(), "likes".into()],
+            ..GivenLinks::default()
         };
         let relations = links.build(3, &LoadOptions::default()).relations.unwrap();
         let found: Vec<(&str, bool)> =
@@ -218,9 +268,40 @@ mod tests {
             pairs: vec![(0, 1), (1, 2), (2, 1), (0, 1), (0, 1), (2, 2)],
             relation_of: vec![0, 0, 0, 1, 1, 1],
             relations: vec!["cites".into(), "likes".into()],
+            ..GivenLinks::default()
         };
         let BuiltLinks { cleaned, .. } = links.build(3, &LoadOptions::default());
         assert_eq!((cleaned.duplicates, cleaned.self_loops, cleaned.reciprocal), (1, 1, 1));
+    }
+
+    #[test]
+    fn weights_add_up_over_the_rows_of_a_link_and_stay_with_its_direction() {
+        let build = |directed: bool, weights: &[f32]| {
+            let pairs = vec![(0, 1), (1, 0), (1, 2), (1, 2)];
+            let links = GivenLinks { pairs, weights: weights.to_vec(), ..GivenLinks::default() };
+            links.build(3, &LoadOptions { directed: Some(directed), ..LoadOptions::default() })
+        };
+        assert_eq!(build(false, &[1.0, 2.0, 4.0, 8.0]).graph.weights().unwrap(), [3.0, 3.0, 12.0, 12.0]);
+        let directed = build(true, &[1.0, 2.0, 4.0, 8.0]);
+        let links = directed.relations.unwrap().graph;
+        // Nodes 0 to 5 are 0 out, 0 in, 1 out, 1 in, 2 out, 2 in.
+        assert_eq!(links.iter_links().collect::<Vec<_>>(), [(0, 3), (1, 2), (2, 5)]);
+        assert_eq!(links.weights().unwrap(), [1.0, 2.0, 2.0, 12.0, 1.0, 12.0]);
+        assert!(directed.graph.weights().is_none(), "what is trained on has them");
+        assert_eq!(build(false, &[3.0; 4]).graph, build(false, &[]).graph, "repeated rows without weights count once");
+    }
+
+    #[test]
+    fn a_weight_that_stands_there_both_ways_counts_once() {
+        let links = GivenLinks {
+            pairs: vec![(0, 1), (1, 0), (1, 2), (2, 1)],
+            weights: vec![2.0, 2.0, 5.0, 5.0],
+            times: vec![7.0, 6.0, 5.0, 5.0],
+            ..GivenLinks::default()
+        };
+        let graph = links.build(3, &LoadOptions::default()).graph;
+        assert_eq!(graph.weights().unwrap(), [2.0, 2.0, 5.0, 5.0]);
+        assert_eq!(graph.times().unwrap(), [6.0, 6.0, 5.0, 5.0]);
     }
 
     #[test]
@@ -240,7 +321,8 @@ mod tests {
         let directed = |chain: &[(NodeId, NodeId)]| {
             let pairs = pairs(chain);
             let relation_of = (0..pairs.len()).map(|place| u8::from(place >= 5)).collect();
-            let links = GivenLinks { pairs, relation_of, relations: vec!["is a".into(), "part of".into()] };
+            let relations = vec!["is a".into(), "part of".into()];
+            let links = GivenLinks { pairs, relation_of, relations, ..GivenLinks::default() };
             let roles = links.build(9, &LoadOptions::default()).relations.unwrap().roles;
             roles.relations().iter().map(|relation| relation.directed).collect::<Vec<_>>()
         };

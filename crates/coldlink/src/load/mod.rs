@@ -27,7 +27,7 @@ pub use tables::{
 };
 
 use crate::columns::Columns;
-use crate::dataset::{Dataset, Notes};
+use crate::dataset::Dataset;
 use crate::graph::Graph;
 use crate::storage::{START_BYTES, format_of, read_short};
 use error::read_error;
@@ -36,7 +36,7 @@ use input::Input;
 /// What is done with input that is not quite a plain graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Refuse links with weights, and cells that cannot be read, instead of dropping these.
+    /// Refuse cells that cannot be read, instead of dropping these.
     pub strict_input: bool,
     /// What the columns of a node table are, as far as that is not to be found out.
     pub columns: Columns,
@@ -60,17 +60,21 @@ pub enum UnknownNodes {
 }
 
 impl LoadOptions {
-    /// Whether a graph of `path` can be worked with, and is as plain as was asked for.
-    fn check(&self, path: &Path, graph: &Graph, notes: &Notes) -> Result<(), LoadError> {
-        let path = || path.to_owned();
-        let links = graph.links();
-        if links == 0 {
-            return Err(LoadError::NoLinks { path: path() });
+    /// Whether a graph of `path` can be worked with.
+    fn check(&self, path: &Path, graph: &Graph) -> Result<(), LoadError> {
+        if graph.links() == 0 { Err(LoadError::NoLinks { path: path.to_owned() }) } else { Ok(()) }
+    }
+
+    /// Whether links have the relations that users say something about; without names they are one relation.
+    fn check_relations(&self, path: &Path, known: &[String]) -> Result<(), LoadError> {
+        let is_known = |name: &String| known.contains(name) || known.is_empty() && name.is_empty();
+        match self.columns.relations.keys().find(|name| !is_known(name)) {
+            Some(name) => {
+                let (path, relation, known) = (path.to_owned(), name.clone(), known.to_vec());
+                Err(LoadError::UnknownRelation { path, relation, known })
+            }
+            None => Ok(()),
         }
-        if self.strict_input && notes.weighted {
-            return Err(LoadError::Weighted { path: path() });
-        }
-        Ok(())
     }
 
     /// What users say about the direction of a relation.
@@ -104,7 +108,7 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
         // Of another format than a graph, it says so when it is opened.
         Format::Ours => {
             let dataset = open_packed(path)?;
-            options.check(path, &dataset.graph, &dataset.notes)?;
+            options.check(path, &dataset.graph)?;
             Ok(dataset)
         }
         Format::Table => Err(LoadError::OneTable { path: path.to_owned() }),

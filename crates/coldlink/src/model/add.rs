@@ -1,5 +1,6 @@
 //! New nodes that stay: they join those that links are looked for among, without training.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::cached::Cached;
@@ -72,8 +73,8 @@ impl Model {
         if nodes.saturating_mul(self.roles.count()) > NodeId::MAX as usize {
             return Err(AddError::TooMany { nodes });
         }
-        let names = followed_by(&self.names, &new.names)?;
-        let newcomers = self.encode(&new.attributes);
+        let names = self.names_followed_by(&new.names)?;
+        let encoded = self.encode(&new.attributes);
         let memory = self.memory.as_ref().map(|memory| Memory {
             graph: memory.graph.with_unlinked(new.names.len() * self.roles.count()),
             words: memory.words.followed_by(&memory.words.of_new(&self.prepared(&new.attributes))),
@@ -86,8 +87,8 @@ impl Model {
             schema: self.schema.clone(),
             preparation: self.preparation.clone(),
             roles: self.roles.clone(),
-            types: self.types.as_ref().map(|kinds| kinds.followed_by(newcomers.types.as_deref(), new.names.len())),
-            embeddings: self.embeddings.followed_by(&newcomers.embeddings),
+            types: self.types.as_ref().map(|types| types.followed_by(encoded.types.as_deref(), new.names.len())),
+            embeddings: self.embeddings.followed_by(&encoded.embeddings),
             memory,
             encoder: self.encoder.clone(),
             // It covers the first nodes still; those that came later are looked through beside it.
@@ -95,27 +96,29 @@ impl Model {
             cached: Cached::default(),
         })
     }
+
+    /// Its names and those of new nodes, if all are different.
+    fn names_followed_by(&self, new: &Names) -> Result<Names, AddError> {
+        if let (Names::Numbered(known), Names::Numbered(new)) = (&self.names, new) {
+            return Ok(Names::Numbered(known + new));
+        }
+        let mut taken = HashSet::new();
+        for node in 0..new.len() as NodeId {
+            let name = new.get(node);
+            if name.is_empty() {
+                return Err(AddError::NoName { row: node as usize + 1 });
+            }
+            if self.find(&name).is_some() {
+                return Err(AddError::Known { name: name.into_owned() });
+            }
+            if !taken.insert(name.clone()) {
+                return Err(AddError::Repeated { name: name.into_owned() });
+            }
+        }
+        Ok(Names::from_texts(all(&self.names).chain(all(new))))
+    }
 }
 
-/// The names of both, if all are different.
-fn followed_by(known: &Names, new: &Names) -> Result<Names, AddError> {
-    if let (Names::Numbered(known), Names::Numbered(new)) = (known, new) {
-        return Ok(Names::Numbered(known + new));
-    }
-    let index = known.index();
-    let mut met = HashSet::new();
-    for node in 0..new.len() as NodeId {
-        let name = new.get(node);
-        if name.is_empty() {
-            return Err(AddError::NoName { row: node as usize + 1 });
-        }
-        if index.find(&name).is_some() {
-            return Err(AddError::Known { name: name.into_owned() });
-        }
-        if !met.insert(name.clone()) {
-            return Err(AddError::Repeated { name: name.into_owned() });
-        }
-    }
-    let all = |names: &Names| (0..names.len() as NodeId).map(|node| names.get(node).into_owned()).collect::<Vec<_>>();
-    Ok(Names::from_texts(all(known).into_iter().chain(all(new))))
+fn all(names: &Names) -> impl Iterator<Item = Cow<'_, str>> {
+    (0..names.len() as NodeId).map(|node| names.get(node))
 }

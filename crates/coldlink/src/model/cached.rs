@@ -75,6 +75,21 @@ impl Model {
         }
     }
 
+    /// Bytes of memory that a model from a file takes beside that file, once it is prepared: what follows from its arrays, and the
+    /// few that are not used from the file.
+    pub fn held_bytes(&self) -> usize {
+        let Derived { warm, biases } = self.derived();
+        let of_scores = size_of_val(warm.nodes()) + 2 * size_of_val(&biases[..]);
+        let of_names = match self.name_order() {
+            NameOrder::Numbered(_) => 0,
+            NameOrder::Sorted(nodes) => size_of_val(&nodes[..]),
+        };
+        let of_attributes = self.attribute_names().iter().map(|name| size_of::<String>() + name.len()).sum::<usize>();
+        let of_words = self.memory.as_ref().map_or(0, |memory| memory.words.held_bytes());
+        let of_types = self.types.as_ref().map_or(0, |types| types.types.all().len());
+        of_scores + of_names + of_attributes + of_words + of_types + self.embeddings.warm.len()
+    }
+
     /// What an attribute is called that explanations name.
     pub fn attribute_name(&self, column: u32) -> String {
         let known = self.attribute_names().get(column as usize).cloned();

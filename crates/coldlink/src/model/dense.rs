@@ -42,7 +42,7 @@ impl Model {
         let bias = |node: usize| {
             let weights = memory.weights.of(self.class_with_new(node), self.role_with(node));
             let of = |term: Term| weights.terms[term as usize];
-            let popularity = f64::from((memory.graph.degree(node as NodeId) as f32).ln_1p());
+            let popularity = f64::from(memory.graph.popularity(node as NodeId));
             let unreached = (of(Term::Near) + of(Term::Far)) * f64::from(SMALL_CHANCE.ln())
                 + of(Term::Votes) * f64::from(SMALL_VOTE.ln());
             (of(Term::Degree) * popularity + unreached + weights.intercept) as f32

@@ -104,7 +104,7 @@ impl Model {
         writer.matrix("embeddings.structure", &self.embeddings.structure);
         writer.list("warm", &warm);
         if let Some(Memory { graph, words, .. }) = &self.memory {
-            writer.links(graph);
+            writer.links("links", graph);
             writer.list("words.idf", words.idf());
             writer.list("words.offsets", words.offsets());
             writer.records("words.entries", words.entries());
@@ -200,7 +200,7 @@ fn read_memory(
     attributes: usize,
     weights: ScoreWeights,
 ) -> Result<Memory, FileError> {
-    let graph = archive.links()?;
+    let graph = archive.links("links")?;
     let idf: Buffer<f32> = archive.list("words.idf")?;
     let sizes = (graph.nodes(), idf.len());
     let words = TfIdfRows::from_parts(idf, archive.list("words.offsets")?, archive.records("words.entries")?);

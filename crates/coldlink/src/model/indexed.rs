@@ -177,8 +177,8 @@ impl Model {
         match &self.memory {
             Some(memory) => {
                 hash.update(bytemuck::cast_slice(&memory.graph.offsets()[..=nodes]));
-                for kind in [PairClass::ColdWarm, PairClass::ColdCold] {
-                    let weights = memory.weights.of(kind, 0);
+                for class in [PairClass::ColdWarm, PairClass::ColdCold] {
+                    let weights = memory.weights.of(class, 0);
                     // A term that is newer than the index counts where it has a weight.
                     let (first, later) = weights.terms.split_at(Term::Votes as usize);
                     hash.update(bytemuck::cast_slice(first));
@@ -198,7 +198,7 @@ impl Model {
 
     fn popularities(&self) -> Vec<f32> {
         let Some(memory) = &self.memory else { return vec![0.0; self.embeddings.nodes()] };
-        (0..self.embeddings.nodes() as NodeId).map(|node| (memory.graph.degree(node) as f32).ln_1p()).collect()
+        (0..self.embeddings.nodes() as NodeId).map(|node| memory.graph.popularity(node)).collect()
     }
 }
 

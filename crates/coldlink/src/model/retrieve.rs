@@ -131,15 +131,15 @@ impl Question<'_> {
         let starts = if self.index.similar.is_some() { evidence.starts(own, self.held) } else { Vec::new() };
         let source = evidence.source_from(own, evidence.walk_from_starts(starts.clone()), self.held);
 
-        let mut met = Marks::new(nodes);
+        let mut taken = Marks::new(nodes);
         let mut found: Vec<NodeId> = Vec::with_capacity(dense + sparse);
         let by_dense = self.index.dense.nearest(vector, self.plan.popularity - 1.0, dense);
         found.extend(by_dense.into_iter().map(|found| found.0).chain(later(self.index, nodes)));
-        found.retain(|&node| met.insert(node));
+        found.retain(|&node| taken.insert(node));
         let of_dense: Vec<NodeId> = found.iter().copied().filter(|node| self.allows(*node)).collect();
         enough(&of_dense, &found, count)?;
         let mut candidates = of_dense;
-        candidates.extend(self.best_by_words_and_walks(&starts, &source, met, sparse));
+        candidates.extend(self.best_by_words_and_walks(&starts, &source, taken, sparse));
         candidates.sort_unstable();
 
         let scores = self.scorer.scores_of(&source, &candidates);
@@ -160,7 +160,7 @@ impl Question<'_> {
         &self,
         starts: &[(NodeId, f32)],
         source: &Source<'_>,
-        mut met: Marks,
+        mut taken: Marks,
         count: usize,
     ) -> impl Iterator<Item = NodeId> {
         let (Some(memory), Some(words)) = (&self.model.memory, &self.new.words) else {
@@ -173,7 +173,7 @@ impl Question<'_> {
         for start in starts.iter().map(|start| start.0).chain(source.voters()) {
             touched.extend_from_slice(memory.graph.neighbors(start));
         }
-        touched.retain(|&node| met.insert(node) && self.allows(node));
+        touched.retain(|&node| taken.insert(node) && self.allows(node));
         let biases = &self.model.derived().biases;
         let rank = |node: NodeId| {
             let (near, place) = (source.near()[node as usize], node as usize);

@@ -129,14 +129,14 @@ fn similar_nodes_are_found_through_the_index_where_there_is_one() {
 fn less_popularity_changes_the_order_and_not_the_scores() {
     let model = with_memory(trained(&["width=20"], 3));
     let new = Attributes::from_rows(12, &[vec![(1, 1.0), (8, 0.5)]]).unwrap();
-    let newcomers = model.encode(&new);
-    let found = |popularity| model.best_links(&newcomers, 0..1, Plan { popularity, ..Plan::best(60) }).remove(0);
+    let encoded = model.encode(&new);
+    let found = |popularity| model.best_links(&encoded, 0..1, Plan { popularity, ..Plan::best(60) }).remove(0);
     let (mut usual, mut quiet) = (found(1.0), found(0.0));
     assert!(usual.is_sorted_by(|a, b| a.score >= b.score));
     let place = |hits: &[Hit], node: NodeId| hits.iter().position(|hit| hit.node == node);
     assert!(place(&quiet, 0) > place(&usual, 0), "a hub falls");
     let pairs: Vec<_> = usual.iter().map(|hit| (End::New(0), End::Known(hit.node))).collect();
-    for (hit, score) in usual.iter().zip(model.score_pairs(&newcomers, &pairs)) {
+    for (hit, score) in usual.iter().zip(model.score_pairs(&encoded, &pairs)) {
         assert!((hit.score - score).abs() < 1e-4);
     }
     usual.sort_by_key(|hit| hit.node);
@@ -149,10 +149,10 @@ fn less_popularity_changes_the_order_and_not_the_scores() {
 fn links_are_looked_for_where_it_is_wished() {
     let new = Attributes::from_rows(12, &[vec![(1, 1.0)], vec![(1, 1.0), (8, 0.5)], vec![(4, 1.0)]]).unwrap();
     for model in [with_memory(trained(&["width=20"], 3)), trained(&["width=20", "terms=[]"], 3)] {
-        let newcomers = model.encode(&new);
+        let encoded = model.encode(&new);
         let found = |among, excluded: &[NodeId]| {
             let plan = Plan { among, excluded, ..Plan::best(100) };
-            let mut hits = model.best_links(&newcomers, 0..1, plan).remove(0);
+            let mut hits = model.best_links(&encoded, 0..1, plan).remove(0);
             assert!(hits.is_sorted_by(|a, b| a.score >= b.score));
             hits.sort_by_key(|hit| hit.node);
             hits
@@ -168,7 +168,7 @@ fn links_are_looked_for_where_it_is_wished() {
         );
         let end = |node: NodeId| if node < 60 { End::Known(node) } else { End::New(node - 60) };
         let pairs: Vec<_> = both.iter().map(|hit| (End::New(0), end(hit.node))).collect();
-        for (hit, score) in both.iter().zip(model.score_pairs(&newcomers, &pairs)) {
+        for (hit, score) in both.iter().zip(model.score_pairs(&encoded, &pairs)) {
             assert!((hit.score - score).abs() < 1e-4, "{}: {} instead of {score}", hit.node, hit.score);
         }
     }
@@ -177,10 +177,10 @@ fn links_are_looked_for_where_it_is_wished() {
 /// What `rest` must be: the intercept with the walks' smallest chances, and the embedding of no attributes.
 fn check_explanation(model: &Model, intercept: f64) {
     let new = Attributes::from_rows(12, &[vec![(1, 1.0), (3, 0.7), (8, 0.5)], vec![(0, 1.0), (8, 2.0)]]).unwrap();
-    let newcomers = model.encode(&new);
+    let encoded = model.encode(&new);
     for other in [End::Known(1), End::Known(17), End::New(1)] {
-        let explained = model.score_parts(&new, &newcomers, 0, &[other]).remove(0);
-        let score = f64::from(model.score_pairs(&newcomers, &[(End::New(0), other)])[0]);
+        let explained = model.score_parts(&new, &encoded, 0, &[other]).remove(0);
+        let score = f64::from(model.score_pairs(&encoded, &[(End::New(0), other)])[0]);
         let attributes: f64 = explained.attributes.iter().map(|amount| amount.1).sum();
         let sum = attributes + explained.similar_nodes + explained.popularity + explained.baseline;
         assert!((sum - score).abs() < 1e-9);
@@ -226,6 +226,17 @@ fn added_nodes_are_found_and_the_scores_of_others_stay() {
         assert_eq!(after.len(), 62);
         assert!(after[60].score > after[61].score, "its own like rather than a node without attributes");
     }
+}
+
+#[test]
+fn what_is_held_beside_the_file_grows_with_the_nodes() {
+    let model = with_memory(trained(&["width=20"], 3));
+    model.prepare();
+    let larger = model.add(&new_nodes(Names::from_texts(["x", "y"]), &[vec![(1, 1.0), (8, 0.5)], vec![]])).unwrap();
+    larger.prepare();
+    // Of each node the order of its name, two numbers and a flag; of each word where it stands.
+    let (of_node, of_word) = (4 + 2 * 4 + 1, 8);
+    assert_eq!(larger.held_bytes() - model.held_bytes(), 2 * of_node + 2 * of_word);
 }
 
 #[test]
@@ -335,8 +346,8 @@ fn a_model_of_vectors_alone_needs_no_words() {
     assert_eq!(dataset.attributes.sparse_width(), 0);
     let config = Config::default().set("steps=20").unwrap();
     let model = Training::new(&dataset, &Settings::given(config), 1).run(&mut Silent).unwrap();
-    let newcomers = model.encode(&dataset.attributes.select(&[3]));
-    assert_eq!(model.best_links(&newcomers, 0..1, Plan::best(3))[0].len(), 3);
+    let encoded = model.encode(&dataset.attributes.select(&[3]));
+    assert_eq!(model.best_links(&encoded, 0..1, Plan::best(3))[0].len(), 3);
 }
 
 /// The same with weights for links of new nodes.

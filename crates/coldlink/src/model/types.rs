@@ -1,4 +1,4 @@
-//! LinkedTypes of nodes in a model, and which nodes a plan is about.
+//! Node types in a model, and which nodes a plan is about.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use crate::columns::{ColumnKind, Schema};
 use crate::graph::{Graph, NodeId, NodeTypes};
 use crate::hint::Hint;
 
-/// The kinds of a model's nodes, and which of them are linked.
+/// The types of a model's nodes, and which of them are linked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkedTypes {
     /// Of each node.
     pub types: NodeTypes,
-    /// Pairs of kinds with a link in the training graph, both ways round, in rising order.
+    /// Pairs of types with a link in the training graph, both ways round, in rising order.
     pub linked: Vec<[u8; 2]>,
 }
 
@@ -78,27 +78,27 @@ impl FilterError {
 
 impl LinkedTypes {
     pub(crate) fn of(graph: &Graph, types: &NodeTypes) -> Self {
-        let kind = |node: NodeId| types.all()[node as usize];
+        let of = |node: NodeId| types.all()[node as usize];
         let linked: BTreeSet<[u8; 2]> =
-            graph.iter_links().flat_map(|(a, b)| [[kind(a), kind(b)], [kind(b), kind(a)]]).collect();
+            graph.iter_links().flat_map(|(a, b)| [[of(a), of(b)], [of(b), of(a)]]).collect();
         LinkedTypes { types: types.clone(), linked: linked.into_iter().collect() }
     }
 
     /// The same with new nodes after the others.
     pub(super) fn followed_by(&self, new: Option<&NodeTypes>, count: usize) -> Self {
         let unknown = self.types.names.len() as u8;
-        let of_new = |row: usize| new.and_then(|types| types.all().get(row)).map_or(unknown, |&kind| kind.min(unknown));
+        let of_new =
+            |row: usize| new.and_then(|types| types.all().get(row)).map_or(unknown, |&found| found.min(unknown));
         let of = self.types.all().iter().copied().chain((0..count).map(of_new)).collect();
         let types = NodeTypes::new(self.types.names.clone(), of);
-        LinkedTypes { types: types.expect("none is beyond the unknown kind"), linked: self.linked.clone() }
+        LinkedTypes { types: types.expect("none is beyond the unknown type"), linked: self.linked.clone() }
     }
 }
 
 impl Model {
     /// The number of a node type.
     pub fn node_type(&self, name: &str) -> Result<usize, FilterError> {
-        let kinds = self.types.as_ref().ok_or(FilterError::NoTypes)?;
-        let names = &kinds.types.names;
+        let names = &self.types.as_ref().ok_or(FilterError::NoTypes)?.types.names;
         let found = names.iter().position(|known| known == name);
         found.ok_or_else(|| FilterError::UnknownType { name: name.to_owned(), known: names.clone() })
     }
@@ -138,17 +138,17 @@ impl Model {
         FilterError::UnknownValue { column: column.to_owned(), value: value.to_owned(), known }
     }
 
-    /// Whether a node is of a kind that a plan for a new node is about: the one it names, or else one that is linked with the new
+    /// Whether a node is of a type that a plan for a new node is about: the one it names, or else one that is linked with the new
     /// node's.
     pub(super) fn is_candidate(&self, new: &EncodedNodes, row: usize, plan: Plan<'_>, node: NodeId) -> bool {
-        let Some(kinds) = &self.types else { return true };
-        let unknown = kinds.types.names.len() as u8;
+        let Some(LinkedTypes { types, linked }) = &self.types else { return true };
+        let unknown = types.names.len() as u8;
         let of_new = |row: usize| new.types.as_ref().map_or(unknown, |types| types.all()[row]);
         let (node, nodes) = (self.roles.node(node) as usize, self.summary.nodes);
-        let kind = if node < nodes { kinds.types.all()[node] } else { of_new(node - nodes) };
+        let found = if node < nodes { types.all()[node] } else { of_new(node - nodes) };
         match plan.node_type {
-            Some(wanted) => usize::from(kind) == wanted,
-            None => of_new(row) == unknown || kinds.linked.binary_search(&[of_new(row), kind]).is_ok(),
+            Some(wanted) => usize::from(found) == wanted,
+            None => of_new(row) == unknown || linked.binary_search(&[of_new(row), found]).is_ok(),
         }
     }
 }
@@ -187,13 +187,13 @@ mod tests {
     }
 
     #[test]
-    fn links_are_found_among_kinds_that_are_linked_and_nodes_with_the_wished_values() {
+    fn links_are_found_among_types_that_are_linked_and_nodes_with_the_wanted_values() {
         let (model, schema) = shop();
         let lines = b"{\"id\":\"new\",\"node_type\":\"user\",\"taste\":\"t3\"}\n".to_vec();
         let new = new_from_json_lines(lines, &schema, false).unwrap();
-        let met = model.encode(&new.attributes);
+        let encoded = model.encode(&new.attributes);
         let names = |plan: Plan<'_>| {
-            let hits = model.best_links(&met, 0..1, plan).remove(0);
+            let hits = model.best_links(&encoded, 0..1, plan).remove(0);
             hits.iter().map(|hit| model.names.get(hit.node).into_owned()).collect::<Vec<_>>()
         };
         let found = names(Plan::best(400));
@@ -213,24 +213,24 @@ mod tests {
     }
 
     #[test]
-    fn added_nodes_have_their_kinds() {
+    fn added_nodes_have_their_types() {
         let (model, schema) = shop();
         let lines = b"{\"id\":\"i-new\",\"node_type\":\"item\",\"taste\":\"t1\"}\n".to_vec();
         let larger = model.add(&new_from_json_lines(lines, &schema, false).unwrap()).unwrap();
-        let kinds = larger.types.as_ref().unwrap();
-        assert_eq!((kinds.types.all().len(), kinds.types.of(300)), (301, larger.node_type("item").unwrap()));
+        let types = &larger.types.as_ref().unwrap().types;
+        assert_eq!((types.all().len(), types.of(300)), (301, larger.node_type("item").unwrap()));
     }
 
     #[test]
-    fn an_added_node_of_a_kind_beyond_those_of_the_model_is_of_an_unknown_kind() {
+    fn an_added_node_of_a_type_that_the_model_does_not_know_is_of_an_unknown_type() {
         let of = |names: &[&str], of: Vec<u8>| {
             NodeTypes::new(names.iter().map(|name| (*name).to_owned()).collect(), of).unwrap()
         };
-        let kinds = LinkedTypes { types: of(&["item", "user"], vec![0, 1]), linked: vec![[0, 1], [1, 0]] };
+        let known = LinkedTypes { types: of(&["item", "user"], vec![0, 1]), linked: vec![[0, 1], [1, 0]] };
         let new = of(&["item", "user", "robot"], vec![2, 0, 3]);
-        let followed = kinds.followed_by(Some(&new), 3);
+        let followed = known.followed_by(Some(&new), 3);
         assert_eq!(followed.types.all(), [0, 1, 2, 0, 2]);
-        assert_eq!(followed.types.names, kinds.types.names);
-        assert_eq!(kinds.followed_by(None, 1).types.all(), [0, 1, 2]);
+        assert_eq!(followed.types.names, known.types.names);
+        assert_eq!(known.followed_by(None, 1).types.all(), [0, 1, 2]);
     }
 }

@@ -97,7 +97,7 @@ impl<'a> Evaluation<'a> {
         let fit = Fit { split, config, seed, checkpoints: None };
         let fitted = fit.run_after(chosen.trial.as_ref(), &mut Forward(watcher))?;
         let train_seconds = started.elapsed().as_secs_f64();
-        let view = split.final_view();
+        let view = split.final_view().by(config);
         let embeddings = fitted.embed_all(&view);
         let questions = Questions::of(split.test(), &view, seed);
         let (pairs, queries, rank_baselines) = (&questions.pairs, &questions.queries, self.rank_baselines);

@@ -1,5 +1,5 @@
 //! The whole way: from a dataset to a model that is to be used ([`Training`]), and from a dataset to a report of how good such
-//! a model is on nodes it has not met ([`Evaluation`]).
+//! a model is on nodes that it does not know ([`Evaluation`]).
 
 mod evaluation;
 mod settings;

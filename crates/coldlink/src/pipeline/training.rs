@@ -63,10 +63,12 @@ impl<'a> Training<'a> {
 
 /// A model of a dataset from a run that was fitted on all of it.
 fn model(dataset: &Dataset, split: &Split, fitted: Fitted, config: Config, preset: &str) -> Model {
-    let view = split.final_view();
+    let view = split.final_view().by(&config);
     let embeddings = fitted.embed_all(&view);
-    let (graph, roles) = dataset.links();
-    let memory = fitted.weights.map(|weights| Memory { graph: graph.clone(), words: TfIdfRows::of(&view), weights });
+    let roles = dataset.links().1;
+    // A model looks at no times.
+    let graph = view.graph().timeless();
+    let memory = fitted.weights.map(|weights| Memory { graph, words: TfIdfRows::of(&view), weights });
     let summary = Summary {
         dataset: dataset.name.clone(),
         nodes: dataset.graph.nodes(),

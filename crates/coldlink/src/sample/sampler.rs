@@ -1,10 +1,10 @@
-//! Draws batches: linked pairs from the links, unlinked ones from all pairs of warm nodes.
+//! Draws batches: linked pairs from the links, in proportion to their weights, unlinked ones from all pairs of warm nodes.
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
-use super::{Batch, Distances};
+use super::{Alias, Batch, Distances};
 use crate::config::{Config, Loss, Offset};
 use crate::graph::{Graph, NodeId, NodeTypes};
 use crate::hint::Hint;
@@ -18,6 +18,12 @@ pub enum SampleError {
     /// Nothing to learn from.
     #[error("the training graph has no links")]
     NoLinks,
+    /// More links with weights than can be drawn from.
+    #[error("{links} links have weights, more than {}", u32::MAX / 2)]
+    TooManyWeights {
+        /// Links of the training graph.
+        links: usize,
+    },
     /// Nothing to tell apart.
     #[error("all {warm} warm nodes are linked to one another, so no unlinked pair is left to learn from")]
     NoUnlinkedPair {
@@ -30,6 +36,7 @@ impl SampleError {
     /// What to do about it.
     pub fn hint(&self) -> Option<Hint> {
         Some(Hint::new(match self {
+            SampleError::TooManyWeights { .. } => "set `weights` to `ignore`",
             SampleError::NoLinks => "use a graph with more links, so that some remain for training",
             SampleError::NoUnlinkedPair { .. } => "use a graph with more nodes, some of which are not linked",
         }))
@@ -50,6 +57,8 @@ pub struct Sampler<'a> {
     kinds: Option<TypeGroups<'a>>,
     /// The row that holds every 64th entry of the graph's array of neighbours.
     rows: Vec<NodeId>,
+    /// Which entry to take, where links have weights.
+    weights: Option<Alias>,
     distances: Option<Distances<'a>>,
     beta: f64,
     distance_shift: u32,
@@ -94,6 +103,7 @@ impl<'a> TypeGroups<'a> {
 impl<'a> Sampler<'a> {
     /// A sampler for a view, a configuration and a seed.
     pub fn new(view: TrainView<'a>, config: &Config, seed: u64) -> Result<Self, SampleError> {
+        let view = view.by(config);
         let graph = view.graph();
         if graph.links() == 0 {
             return Err(SampleError::NoLinks);
@@ -113,6 +123,8 @@ impl<'a> Sampler<'a> {
         let weighted = config.loss == Loss::Pairs && config.beta > 0.0;
         let distances = weighted.then(|| Distances::new(graph, config.distance_bound));
         let rows = rows_of_entries(graph);
+        let too_many = || SampleError::TooManyWeights { links: graph.links() };
+        let weights = graph.weights().map(|weights| Alias::of(weights).ok_or_else(too_many)).transpose()?;
         let (beta, distance_shift) = (config.beta, config.distance_shift);
         let offset = config.offset;
         Ok(Sampler {
@@ -120,6 +132,7 @@ impl<'a> Sampler<'a> {
             warm,
             kinds,
             rows,
+            weights,
             distances,
             beta,
             distance_shift,
@@ -166,7 +179,7 @@ impl<'a> Sampler<'a> {
             let batch = Batch::with_negatives(&pairs, &self.draw_negatives(pool, step), self.graph, places);
             return match self.offset {
                 Offset::None => batch,
-                Offset::Degree => batch.with_offsets(|node| (self.graph.degree(node) as f32).ln_1p()),
+                Offset::Degree => batch.with_offsets(|node| self.graph.popularity(node)),
             };
         }
         weights.drain(..self.linked);
@@ -190,9 +203,12 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Uniform over links and their two directions.
+    /// Uniform over links, or in proportion to their weights, and uniform over their two directions.
     fn linked_pair(&self, random: &mut Xoshiro256PlusPlus) -> [NodeId; 2] {
-        let entry = random.random_range(0..self.graph.neighbor_array().len());
+        let entry = match &self.weights {
+            Some(weights) => weights.draw(random),
+            None => random.random_range(0..self.graph.neighbor_array().len()),
+        };
         let mut row = self.rows[entry / LINKS_PER_ENTRY];
         while self.graph.offsets()[row as usize + 1] <= entry as u64 {
             row += 1;
@@ -344,6 +360,30 @@ mod tests {
             assert_eq!(batch.negatives.places.len(), 16);
         }
         assert!(asked.iter().all(|count| (70..130).contains(count)), "{asked:?}");
+    }
+
+    #[test]
+    fn links_are_drawn_in_proportion_to_their_weights() {
+        let graph = Graph::from_links(40, (0..30).map(|node| (node, 39 - node % 7)));
+        let weight = |place: usize| 1.0 + (place % 5) as f64;
+        let given: Vec<_> = graph.iter_links().enumerate().map(|(place, (a, b))| (a, b, weight(place))).collect();
+        let graph = graph.with_weights(given.iter().copied());
+        let sum: f64 = given.iter().map(|link| link.2).sum();
+        with_sampler(&graph, &["batch=1000", "linked_share=0.9"], |sampler| {
+            let sampler = sampler.unwrap();
+            let mut counts = std::collections::HashMap::new();
+            for step in 0..20 {
+                let batch = sampler.draw(step, &mut [0; 40]);
+                for pair in &batch.pairs[..900] {
+                    let [a, b] = pair.map(|place| batch.nodes[place as usize]);
+                    *counts.entry((a.min(b), a.max(b))).or_insert(0.0) += 1.0;
+                }
+            }
+            for (a, b, weight) in given {
+                let expected = 18_000.0 * weight / sum;
+                assert!((counts[&(a, b)] - expected).abs() < 6.0 * expected.sqrt(), "{a} {b} {expected}");
+            }
+        });
     }
 
     #[test]

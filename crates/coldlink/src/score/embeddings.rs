@@ -49,8 +49,9 @@ impl Embeddings {
     /// These nodes, and others numbered after them.
     pub(crate) fn followed_by(&self, others: &Embeddings) -> Embeddings {
         let rows = |own: &Matrix<f32>, other: &Matrix<f32>| {
-            let row = |row: usize| if row < own.rows() { own.row(row) } else { other.row(row - own.rows()) };
-            Matrix::from_fn(own.rows() + other.rows(), own.columns(), |index, column| row(index)[column])
+            let chunks = [own.chunks(), other.chunks()].concat();
+            let rows = Matrix::from_chunks(own.rows() + other.rows(), own.columns(), chunks);
+            rows.expect("both have rows of one width")
         };
         Embeddings {
             attributes: rows(&self.attributes, &others.attributes),

@@ -235,9 +235,9 @@ impl<'a> Evidence<'a> {
         if (node as usize) < self.graph.nodes() { self.graph.degree(node) } else { 0 }
     }
 
-    /// ln(1 + degree): what the number of its links alone says for a node.
+    /// ln(1 + degree): what the number of its links alone says for a node, or the sum of their weights.
     pub fn popularity(&self, node: NodeId) -> f32 {
-        (self.degree(node) as f32).ln_1p()
+        if (node as usize) < self.graph.nodes() { self.graph.popularity(node) } else { 0.0 }
     }
 
     /// Which ends of a pair are warm.
@@ -327,9 +327,9 @@ impl<'a> Evidence<'a> {
     /// The chance that a walk along one link from a node's starts ends at each node.
     fn walk_from(&self, node: NodeId) -> Arc<Field> {
         if self.is_warm(node) {
-            let neighbors = self.graph.neighbors(node);
-            let share = 1.0 / neighbors.len() as f32;
-            self.walk(neighbors.iter().map(|&start| (self.turned(start), share)))
+            let (share, mut starts) = (1.0 / self.graph.strength(node), Vec::with_capacity(self.graph.degree(node)));
+            self.graph.each_neighbor(node, |start, weight| starts.push((self.turned(start), share * weight)));
+            self.walk(starts.into_iter())
         } else {
             if self.has_attributes(node) {
                 return self.walk_from_starts(self.starts(node, None));
@@ -380,13 +380,12 @@ impl<'a> Evidence<'a> {
         self.walk(starts.into_iter().map(|(node, share)| (node, share / sum)))
     }
 
-    /// Where a step along a link from these starts ends.
+    /// Where a step along a link from these starts ends. Links are taken in proportion to their weights.
     pub(super) fn walk(&self, starts: impl Iterator<Item = (NodeId, f32)>) -> Arc<Field> {
         let mut chances = self.room.field(self.graph.nodes());
         for (start, share) in starts {
-            let neighbors = self.graph.neighbors(start);
-            let share = share / neighbors.len() as f32;
-            neighbors.iter().for_each(|&end| chances.add(end, share));
+            let share = share / self.graph.strength(start);
+            self.graph.each_neighbor(start, |end, weight| chances.add(end, share * weight));
         }
         Arc::new(chances)
     }
@@ -410,7 +409,7 @@ impl<'a> Evidence<'a> {
             let (near, far, votes) = match (source.warm, self.is_warm(target)) {
                 (true, true) => {
                     // Scaled to be the same in both directions.
-                    let scale = (self.degree(source.node) as f32 / self.degree(target) as f32).sqrt();
+                    let scale = (self.graph.strength(source.node) / self.graph.strength(target)).sqrt();
                     let (near, far) = self.chances(|node| source.near()[node as usize], target);
                     (near * scale, far * scale, 0.0)
                 }
@@ -433,8 +432,11 @@ impl<'a> Evidence<'a> {
 
     /// The chances that a walk, of which `near` has the first step, is at a warm node after one step and after two.
     fn chances(&self, near: impl Fn(NodeId) -> f32, target: NodeId) -> (f32, f32) {
-        let step = |&from: &NodeId| near(self.turned(from)) / self.graph.degree(from) as f32;
-        (near(target), self.graph.neighbors(target).iter().map(step).sum())
+        let mut far = 0.0;
+        self.graph.each_neighbor(target, |from, weight| {
+            far += near(self.turned(from)) / self.graph.strength(from) * weight;
+        });
+        (near(target), far)
     }
 }
 

@@ -151,9 +151,12 @@ impl Evidence<'_> {
         let gain = |chance: f32| given.weight * (chance / SMALL_CHANCE).ln_1p();
         for (terms, &target) in out.iter_mut().zip(targets) {
             if (target as usize) < self.graph.nodes() {
-                let sharing = |&from: &NodeId| given.sharing.values()[from as usize] / self.graph.degree(from) as f32;
+                let mut shared = 0.0;
+                self.graph.each_neighbor(target, |from, weight| {
+                    shared += given.sharing.values()[from as usize] / self.graph.strength(from) * weight;
+                });
                 terms[2] = gain(given.near.values()[target as usize]);
-                terms[3] = gain(self.graph.neighbors(target).iter().map(sharing).sum());
+                terms[3] = gain(shared);
             }
         }
         out

@@ -73,17 +73,24 @@ impl World {
 
     /// The chance to step from each node to each, as a matrix.
     fn steps(&self) -> Vec<Vec<f64>> {
-        let chance = |a: u32, b: u32| {
-            if self.graph.has_link(a, b) { 1.0 / self.graph.degree(a) as f64 } else { 0.0 }
-        };
-        (0..8).map(|a| (0..8).map(|b| chance(a, b)).collect()).collect()
+        (0..8).map(|a| (0..8).map(|b| self.weight(a, b) / self.strength(a).max(1e-9)).collect()).collect()
+    }
+
+    /// The weight of a link, 0 where there is none.
+    fn weight(&self, a: NodeId, b: NodeId) -> f64 {
+        let entry = self.graph.entry(a, b);
+        entry.map_or(0.0, |entry| self.graph.weights().map_or(1.0, |weights| f64::from(weights[entry])))
+    }
+
+    fn strength(&self, node: NodeId) -> f64 {
+        (0..8).map(|other| self.weight(node, other)).sum()
     }
 
     /// The votes of the six warm nodes, by their words, for what they link to and for themselves.
     fn votes(&self, from: NodeId, to: NodeId) -> f64 {
         let vote = |voter: NodeId| {
-            let counts = voter == to || self.graph.has_link(voter, to);
-            if counts { self.word_cosine(from, voter) } else { 0.0 }
+            let counts = if voter == to { 1.0 } else { self.weight(voter, to) };
+            counts * self.word_cosine(from, voter)
         };
         (0..6).map(vote).sum()
     }
@@ -114,7 +121,18 @@ fn times(row: &[f64], matrix: &[Vec<f64>]) -> Vec<f64> {
 
 #[test]
 fn every_term_is_its_definition_for_every_kind_of_pair() {
-    let world = world();
+    check_terms(&world());
+}
+
+#[test]
+fn walks_votes_and_popularity_follow_weights() {
+    let plain = world();
+    let graph = plain.graph.clone().with_weights([(0, 1, 5.0), (1, 2, 0.25), (0, 4, 2.0), (4, 5, 0.5)]);
+    assert!(graph.weights().is_some());
+    check_terms(&World { graph, ..plain });
+}
+
+fn check_terms(world: &World) {
     let evidence = world.evidence();
     let steps = world.steps();
     let pairs: Vec<(NodeId, NodeId)> = (0..10).flat_map(|a| (0..10).map(move |b| (a, b))).collect();
@@ -130,7 +148,7 @@ fn every_term_is_its_definition_for_every_kind_of_pair() {
         let (from, to) = if seen_a && !seen_b { (b, a) } else { (a, b) };
         let near = times(&world.start(from), &steps);
         let far = times(&near, &steps);
-        let degree = |node: u32| if node < 6 { world.graph.degree(node) as f64 } else { 0.0 };
+        let degree = |node: u32| if node < 6 { world.strength(node) } else { 0.0 };
         let scale = if seen_a && seen_b { (degree(from) / degree(to)).sqrt() } else { 1.0 };
         let chance = |field: &[f64]| if to < 6 { field[to as usize] * scale } else { 0.0 };
         let expected = [

@@ -176,6 +176,12 @@ impl TfIdfRows {
         &by_attribute.entries[ends[0]..ends[1]]
     }
 
+    /// Bytes that are made for products, which are in no file.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let of = |made: &ByAttribute| size_of_val(&made.offsets[..]) + size_of_val(&made.entries[..]);
+        self.by_attribute.get().map_or(0, of)
+    }
+
     /// Does now what the first product would do.
     pub(crate) fn prepare(&self) {
         self.by_attribute.get_or_init(|| self.transposed());

@@ -61,7 +61,7 @@ impl Evidence<'_> {
         }
         let mut votes = self.room.field(self.graph.nodes());
         for &(voter, cosine) in voters {
-            self.graph.neighbors(voter).iter().for_each(|&node| votes.add(node, cosine));
+            self.graph.each_neighbor(voter, |node, weight| votes.add(node, cosine * weight));
             if self.roles.is_plain() {
                 votes.add(voter, cosine);
             }

@@ -31,9 +31,9 @@ pub enum SplitError {
     /// A protocol of undirected graphs.
     #[error("the protocol `deal2020` is for graphs without relations and directions")]
     UndirectedProtocol,
-    /// A split as files of a graph with directions.
-    #[error("files of a split hold neither relations nor directions, which this graph has")]
-    FilesArePlain,
+    /// A split in arrays of a graph with directions.
+    #[error("a split in an `.npz` file holds neither relations nor directions, which this graph has")]
+    ArraysArePlain,
     /// There is nothing to split.
     #[error("a graph of {nodes} nodes and {links} links is too small to split")]
     TooSmall {
@@ -64,6 +64,15 @@ pub enum SplitError {
         protocol: String,
         /// The limit.
         most: usize,
+    },
+    /// Links have no times.
+    #[error("links have no times to tell later ones by")]
+    NoLinkTimes,
+    /// All came at once.
+    #[error("no {what} appears later than all others")]
+    NothingLater {
+        /// `node` or `link`.
+        what: &'static str,
     },
     /// A protocol goes with one validation rule only.
     #[error("protocol `{protocol}` validates on `{forced}`, not on `{asked}`")]
@@ -241,16 +250,22 @@ impl SplitError {
             SplitError::AttributeRows { .. } => "give each node exactly one row of attributes",
             SplitError::NameCount { .. } => "give each node exactly one name",
             SplitError::UndirectedProtocol => "use {protocol=strict} | load the graph with {undirected}",
-            SplitError::FilesArePlain => "load the graph with {undirected} | use a protocol by its name",
+            SplitError::ArraysArePlain => {
+                "load the graph with {undirected} | use a protocol by its name, or a folder of {coldlink split}"
+            }
             SplitError::NoAttributes => {
                 "lower `rare` of the columns with {columns} | add columns with values that nodes share"
             }
             SplitError::NoTimes { .. } | SplitError::NotATime { .. } => {
-                "name a date or numeric column of the node table, such as `temporal:year`"
+                "name a date or numeric column of the node table, such as `temporal:year` | give links a column `time`"
             }
             SplitError::GivenCount { .. } => {
                 "name a number of links, such as `few:2`; without any the protocol is `strict`"
             }
+            SplitError::NoLinkTimes => {
+                "give links a column `time` | name it under `[edges]` with {columns} | use {protocol=transductive}"
+            }
+            SplitError::NothingLater { .. } => "give times that tell links apart | use {protocol=strict}",
             SplitError::TooSmall { .. } => "use a graph with more links",
             SplitError::ValidationForced { forced: Validation::Edges, .. } => {
                 "omit {validation} | use {validation=edges}"
@@ -259,7 +274,7 @@ impl SplitError {
                 "omit {validation} | use {validation=nodes}"
             }
             SplitError::UnknownProtocol { .. } => {
-                "use `strict`, `temporal`, `few:2`, `deal2020`, `transductive`, or the path of a split"
+                "use `strict`, `temporal`, `temporal:links`, `few:2`, `deal2020`, `transductive`, or the path of a split"
             }
             SplitError::NoValidationLinks { rule: Validation::Edges } => {
                 "every link is the only one of some node; hold out nodes instead with {validation=nodes}"

@@ -3,9 +3,11 @@
 //! | file | columns | |
 //! |---|---|---|
 //! | `train.csv` | `source,target,stage` | links; those of stage `refit` are left out while settings are chosen |
-//! | `validation.csv`, `test.csv` | `source,target,linked` | pairs; `linked` is 1 or 0 |
+//! | `validation.csv`, `test.csv` | `source,target,linked` | pairs, of which the source asks; `linked` is 1 or 0 |
 //! | `hidden.csv` | `node,stage` | stage `test`: always hidden; `validation`: hidden while settings are chosen |
-//! | `given.csv` | `source,target` | links that test nodes keep, where they do: a test node and the other end, in the order given |
+//! | `given.csv` | as `test.csv` | links that test nodes keep, where they do, in the order in which they are given |
+//! | | `relation` | after `target` where links have relations or directions: which one; links of directed ones run from source to target |
+//! | | `direction` | after `relation` in pairs: `out` where a link would run to the target, `in` where from it, empty where it has no direction |
 //! | `split.toml` | | format and version, how it was made, the graph's fingerprint, and each file's checksum |
 
 use std::borrow::Cow;
@@ -20,7 +22,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::{Contents, Pair, Split, SplitError, Stage};
 use crate::config::Validation;
 use crate::dataset::Dataset;
-use crate::graph::{Graph, NameIndex, Names, NodeId, PLAIN, Roles};
+use crate::graph::{Graph, NameIndex, Names, NodeId, Roles};
 use crate::storage::{Written, is_partial, read_short};
 
 const FORMAT: &str = "coldlink-split";
@@ -60,8 +62,7 @@ impl Split {
     /// All files are written beside their places, then renamed, `split.toml` first: what an interruption leaves is recognised as a
     /// split, and its checksums tell that it is not whole.
     pub fn write(&self, folder: &Path, names: &Names) -> Result<(), SplitError> {
-        check_plain(&self.contents.roles)?;
-        let nodes = self.contents.full.nodes();
+        let nodes = self.contents.full.nodes() / self.contents.roles.count();
         if names.len() != nodes {
             return Err(SplitError::NameCount { names: names.len(), nodes });
         }
@@ -83,13 +84,13 @@ impl Split {
 
 /// Reads what [`Split::write`] wrote.
 pub(super) fn read(dataset: &Dataset, folder: &Path, validation: Option<Validation>) -> Result<Split, SplitError> {
-    check_plain(dataset.links().1)?;
+    let (full, roles) = dataset.links();
     let (nodes, names) = (dataset.graph.nodes(), dataset.names.len());
     if names != nodes {
         return Err(SplitError::NameCount { names, nodes });
     }
     let manifest = read_manifest(folder)?;
-    let found = hex(fingerprint(&dataset.graph));
+    let found = hex(fingerprint(full, roles));
     if found != manifest.graph {
         return Err(SplitError::OtherGraph { path: folder.into(), found, expected: manifest.graph });
     }
@@ -99,10 +100,10 @@ pub(super) fn read(dataset: &Dataset, folder: &Path, validation: Option<Validati
         }
         _ => {}
     }
-    let reader = Reader { folder, manifest: &manifest, index: dataset.names.index() };
+    let reader = Reader { folder, manifest: &manifest, index: dataset.names.index(), roles };
     let (hidden, validation_nodes) = reader.hidden()?;
-    let (search, refit) = reader.training(nodes)?;
-    let whole = Stage::whole(Graph::from_links(nodes, [])).hiding(&hidden);
+    let (search, refit) = reader.training(full)?;
+    let whole = Stage::whole(Graph::from_links(full.nodes(), [])).hiding(&hidden);
     let visible_in_search = whole.hiding(&validation_nodes).visible;
     let seed = manifest.seed.parse().map_err(|_| SplitError::Manifest {
         path: folder.join(MANIFEST),
@@ -119,17 +120,12 @@ pub(super) fn read(dataset: &Dataset, folder: &Path, validation: Option<Validati
             test: reader.pairs("test.csv")?,
             given: reader.given()?,
             hidden,
-            full: dataset.graph.clone(),
-            roles: PLAIN.clone(),
+            full: full.clone(),
+            roles: roles.clone(),
             outside: manifest.outside,
             protocol: manifest.protocol,
         },
     )
-}
-
-/// The files of a split know neither relations nor directions.
-pub(super) fn check_plain(roles: &Roles) -> Result<(), SplitError> {
-    if roles.is_plain() { Ok(()) } else { Err(SplitError::FilesArePlain) }
 }
 
 /// What a split that [`Split::write`] wrote selects on.
@@ -151,16 +147,20 @@ fn manifest(contents: &Contents, checksums: BTreeMap<String, String>) -> Manifes
         validation: contents.rule,
         refit: contents.refit.is_some(),
         seed: contents.seed.to_string(),
-        graph: hex(fingerprint(&contents.full)),
+        graph: hex(fingerprint(&contents.full, &contents.roles)),
         checksums,
     }
 }
 
 /// A number that two graphs share only if they are the same.
-fn fingerprint(graph: &Graph) -> u64 {
+fn fingerprint(graph: &Graph, roles: &Roles) -> u64 {
     let mut hash = Xxh3::new();
     hash.update(bytemuck::cast_slice(graph.offsets()));
     hash.update(bytemuck::cast_slice(graph.neighbor_array()));
+    for relation in roles.relations() {
+        hash.update(relation.name.as_bytes());
+        hash.update(&[u8::from(relation.directed)]);
+    }
     hash.digest()
 }
 
@@ -168,38 +168,97 @@ fn hex(number: u64) -> String {
     format!("{number:016x}")
 }
 
+/// The columns of links and of pairs, and those that stand after the ends where links have relations or directions.
+const LINKS: [&str; 2] = ["source", "target"];
+const STAGE: &str = "stage";
+const LINKED: &str = "linked";
+const RELATION: &str = "relation";
+const DIRECTION: &str = "direction";
+
+/// The columns of a table with `last` as its last one.
+fn header(roles: &Roles, last: &'static str) -> Vec<&'static str> {
+    let more: &[&str] = match last {
+        _ if roles.is_plain() => &[],
+        LINKED => &[RELATION, DIRECTION],
+        _ => &[RELATION],
+    };
+    [&LINKS, more, &[last]].concat()
+}
+
 fn tables(contents: &Contents, names: &Names) -> Vec<(&'static str, Vec<u8>)> {
+    let named = Named { roles: &contents.roles, names };
     let final_stage = contents.refit.as_ref().unwrap_or(&contents.search);
     let training = final_stage.graph.iter_links().map(|(a, b)| {
         let stage = if contents.search.graph.has_link(a, b) { "search" } else { "refit" };
-        [names.get(a), names.get(b), stage.into()]
+        [named.link(a, b), vec![stage.into()]].concat()
     });
     let pairs = |pairs: &[Pair]| {
-        let row =
-            |pair: &Pair| [names.get(pair.source), names.get(pair.target), (pair.linked as u8).to_string().into()];
-        table(["source", "target", "linked"], pairs.iter().map(row))
+        let row = |pair: &Pair| [named.pair(pair), vec![(pair.linked as u8).to_string().into()]].concat();
+        table(&header(named.roles, LINKED), pairs.iter().map(row))
     };
-    let hidden = (0..contents.full.nodes() as NodeId).filter_map(|node| {
+    // A node is hidden in all of its roles or in none.
+    let hidden = (0..contents.full.nodes() as NodeId).step_by(named.roles.count()).filter_map(|node| {
         let stage = match contents.hidden.binary_search(&node) {
             Ok(_) => "test",
             Err(_) if !contents.search.visible[node as usize] => "validation",
             Err(_) => return None,
         };
-        Some([names.get(node), stage.into()])
+        Some(vec![named.node(node), stage.into()])
     });
-    let given = contents.given.iter().map(|&(node, other)| [names.get(node), names.get(other)]);
-    let given = (GIVEN, table(["source", "target"], given));
+    let given: Vec<Pair> = contents.given.iter().copied().map(Pair::linked).collect();
     let mut tables = vec![
-        ("train.csv", table(["source", "target", "stage"], training)),
+        ("train.csv", table(&header(named.roles, STAGE), training)),
         ("validation.csv", pairs(&contents.validation)),
         ("test.csv", pairs(&contents.test)),
-        ("hidden.csv", table(["node", "stage"], hidden)),
+        ("hidden.csv", table(&["node", STAGE], hidden)),
     ];
-    tables.extend(Some(given).filter(|_| !contents.given.is_empty()));
+    tables.extend((!given.is_empty()).then(|| (GIVEN, pairs(&given))));
     tables
 }
 
-fn table<'a, const N: usize>(header: [&'static str; N], rows: impl Iterator<Item = [Cow<'a, str>; N]>) -> Vec<u8> {
+/// Role nodes in words.
+#[derive(Clone, Copy)]
+struct Named<'a> {
+    roles: &'a Roles,
+    names: &'a Names,
+}
+
+impl<'a> Named<'a> {
+    fn node(self, role_node: NodeId) -> Cow<'a, str> {
+        self.names.get(self.roles.node(role_node))
+    }
+
+    /// Both ends, the source of a directed link first, and the relation where there is one.
+    fn link(self, a: NodeId, b: NodeId) -> Vec<Cow<'a, str>> {
+        let (_, is_target) = self.roles.relation_of(self.roles.role(a));
+        let (source, target) = if is_target { (b, a) } else { (a, b) };
+        let mut fields = vec![self.node(source), self.node(target)];
+        fields.extend(self.relation(source));
+        fields
+    }
+
+    /// Both ends in their order, the relation, and the direction of a link to the second.
+    fn pair(self, pair: &Pair) -> Vec<Cow<'a, str>> {
+        let mut fields = vec![self.node(pair.source), self.node(pair.target)];
+        if let Some(relation) = self.relation(pair.source) {
+            let (number, is_target) = self.roles.relation_of(self.roles.role(pair.source));
+            let direction = match (self.roles.relations()[number].directed, is_target) {
+                (false, _) => "",
+                (true, false) => "out",
+                (true, true) => "in",
+            };
+            fields.extend([relation, direction.into()]);
+        }
+        fields
+    }
+
+    fn relation(self, role_node: NodeId) -> Option<Cow<'a, str>> {
+        let (relation, _) = self.roles.relation_of(self.roles.role(role_node));
+        (!self.roles.is_plain()).then(|| self.roles.relations()[relation].name.as_str().into())
+    }
+}
+
+fn table<'a>(header: &[&str], rows: impl Iterator<Item = Vec<Cow<'a, str>>>) -> Vec<u8> {
     const MEMORY: &str = "writing to memory does not fail";
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(header).expect(MEMORY);
@@ -261,14 +320,15 @@ struct Reader<'a> {
     folder: &'a Path,
     manifest: &'a Manifest,
     index: NameIndex<'a>,
+    roles: &'a Roles,
 }
 
 impl Reader<'_> {
     /// The test nodes and the validation nodes.
     fn hidden(&self) -> Result<(Vec<NodeId>, Vec<NodeId>), SplitError> {
         let (mut test, mut validation) = (Vec::new(), Vec::new());
-        self.rows("hidden.csv", ["node", "stage"], |row| {
-            match row.field(1) {
+        self.rows("hidden.csv", &["node", STAGE], |row| {
+            match row.last() {
                 "test" => test.push(row.node(0)?),
                 "validation" => validation.push(row.node(0)?),
                 _ => return Err(row.unexpected(1, "`test` or `validation`")),
@@ -277,58 +337,56 @@ impl Reader<'_> {
         })?;
         test.sort_unstable();
         test.dedup();
-        Ok((test, validation))
+        Ok((self.roles.all_of(&test), self.roles.all_of(&validation)))
     }
 
-    /// What is searched on, and what the final model is fitted on where that is more.
-    fn training(&self, nodes: usize) -> Result<(Graph, Option<Graph>), SplitError> {
+    /// What is searched on, and what the final model is fitted on where that is more; links carry what they carry in the full graph.
+    fn training(&self, full: &Graph) -> Result<(Graph, Option<Graph>), SplitError> {
         let (mut search, mut refit) = (Vec::new(), Vec::new());
-        self.rows("train.csv", ["source", "target", "stage"], |row| {
-            let link = (row.node(0)?, row.node(1)?);
-            match row.field(2) {
+        self.rows("train.csv", &header(self.roles, STAGE), |row| {
+            let link = row.ends("")?;
+            match row.last() {
                 "search" => search.push(link),
                 "refit" if self.manifest.refit => {}
-                _ => return Err(row.unexpected(2, "a stage of this split")),
+                _ => return Err(row.unexpected(row.record.len() - 1, "a stage of this split")),
             }
             if self.manifest.refit {
                 refit.push(link);
             }
             Ok(())
         })?;
-        let refit = self.manifest.refit.then(|| Graph::from_links(nodes, refit));
-        Ok((Graph::from_links(nodes, search), refit))
+        let graph = |links: Vec<(NodeId, NodeId)>| Graph::from_links(full.nodes(), links).carrying_as(full);
+        let refit = self.manifest.refit.then(|| graph(refit));
+        Ok((graph(search), refit))
     }
 
     fn given(&self) -> Result<Vec<(NodeId, NodeId)>, SplitError> {
-        let mut given = Vec::new();
-        if self.manifest.checksums.contains_key(GIVEN) {
-            self.rows(GIVEN, ["source", "target"], |row| {
-                given.push((row.node(0)?, row.node(1)?));
-                Ok(())
-            })?;
-        }
-        Ok(given)
+        let is_there = self.manifest.checksums.contains_key(GIVEN);
+        let pairs = if is_there { self.pairs(GIVEN)? } else { Vec::new() };
+        Ok(pairs.into_iter().map(|pair| (pair.source, pair.target)).collect())
     }
 
     fn pairs(&self, name: &str) -> Result<Vec<Pair>, SplitError> {
         let mut pairs = Vec::new();
-        self.rows(name, ["source", "target", "linked"], |row| {
-            let linked = match row.field(2) {
+        self.rows(name, &header(self.roles, LINKED), |row| {
+            let linked = match row.last() {
                 "1" => true,
                 "0" => false,
-                _ => return Err(row.unexpected(2, "1 or 0")),
+                _ => return Err(row.unexpected(row.record.len() - 1, "1 or 0")),
             };
-            pairs.push(Pair { source: row.node(0)?, target: row.node(1)?, linked });
+            let direction = if self.roles.is_plain() { "" } else { row.field(3) };
+            let (source, target) = row.ends(direction)?;
+            pairs.push(Pair { source, target, linked });
             Ok(())
         })?;
         Ok(pairs)
     }
 
     /// Hands on each row of a table, once its checksum and its columns have been found right.
-    fn rows<const N: usize>(
+    fn rows(
         &self,
         name: &str,
-        header: [&str; N],
+        header: &[&str],
         mut each: impl FnMut(Row<'_>) -> Result<(), SplitError>,
     ) -> Result<(), SplitError> {
         let path = self.folder.join(name);
@@ -343,7 +401,7 @@ impl Reader<'_> {
             SplitError::Row { path: path.clone(), line, reason: error.to_string() }
         };
         let mut reader = csv::Reader::from_reader(&bytes[..]);
-        if *reader.headers().map_err(broken)? != header[..] {
+        if *reader.headers().map_err(broken)? != *header {
             return Err(SplitError::Row {
                 path,
                 line: 1,
@@ -352,7 +410,7 @@ impl Reader<'_> {
         }
         let mut record = csv::StringRecord::new();
         while reader.read_record(&mut record).map_err(broken)? {
-            each(Row { path: &path, record: &record, index: &self.index })?;
+            each(Row { path: &path, record: &record, index: &self.index, roles: self.roles })?;
         }
         Ok(())
     }
@@ -363,11 +421,33 @@ struct Row<'a> {
     path: &'a Path,
     record: &'a csv::StringRecord,
     index: &'a NameIndex<'a>,
+    roles: &'a Roles,
 }
 
 impl Row<'_> {
     fn field(&self, column: usize) -> &str {
         &self.record[column]
+    }
+
+    fn last(&self) -> &str {
+        self.field(self.record.len() - 1)
+    }
+
+    /// Both ends in the roles that the relation gives them: the first as its source, unless the direction is `in`.
+    fn ends(&self, direction: &str) -> Result<(NodeId, NodeId), SplitError> {
+        let (one, other) = (self.node(0)?, self.node(1)?);
+        if self.roles.is_plain() {
+            return Ok((one, other));
+        }
+        let relations = self.roles.relations();
+        let found = relations.iter().position(|relation| relation.name == self.field(2));
+        let relation = found.ok_or_else(|| self.unexpected(2, "a relation of this graph"))?;
+        let (source, target) = self.roles.ends(relation);
+        match direction {
+            "" | "out" => Ok((self.roles.at(one, source), self.roles.at(other, target))),
+            "in" => Ok((self.roles.at(one, target), self.roles.at(other, source))),
+            _ => Err(self.unexpected(3, "`out`, `in` or empty")),
+        }
     }
 
     fn node(&self, column: usize) -> Result<NodeId, SplitError> {

@@ -10,6 +10,7 @@ mod draw;
 mod error;
 mod few;
 mod files;
+mod later;
 mod negatives;
 mod npz;
 mod pairs;
@@ -45,6 +46,7 @@ pub(crate) use view::Stage;
 use crate::config::Validation;
 use crate::dataset::Dataset;
 use crate::graph::{Attributes, Graph, NodeId, NodeTypes, Roles};
+use crate::random::{SplitPurpose, split_stream};
 
 /// How a temporal protocol with a column begins.
 const TEMPORAL: &str = "temporal:";
@@ -60,9 +62,9 @@ pub enum Protocol {
     Deal2020,
     /// A tenth of the nodes, and for each of their links one negative that keeps the new node.
     Strict,
-    /// The newest tenth of the nodes, by a column of times or numbers; otherwise as `Strict`.
+    /// The newest tenth of the nodes, by when they appear in links, or else by a column of times or numbers; otherwise as `Strict`.
     Temporal {
-        /// The column; without it, the only one of dates.
+        /// The column; without it, the times of links or, where they have none, the only column of dates.
         column: Option<String>,
     },
     /// As `Strict`, but each test node keeps some of its links, in every role; of so few that none would be left to test, all but one.
@@ -70,6 +72,8 @@ pub enum Protocol {
         /// How many.
         links: usize,
     },
+    /// The newest tenth of the links, as far as they join nodes with older ones.
+    TemporalLinks,
     /// 80 / 10 / 10 % of the links.
     Transductive,
     /// A split given as files.
@@ -82,7 +86,7 @@ impl Protocol {
         match self {
             Protocol::Deal2020 => Ok(preferred),
             Protocol::Strict | Protocol::Temporal { .. } | Protocol::Few { .. } => Ok(Validation::Nodes),
-            Protocol::Transductive => Ok(Validation::Edges),
+            Protocol::Transductive | Protocol::TemporalLinks => Ok(Validation::Edges),
             Protocol::Files(path) if path.is_dir() => files::recorded_rule(path),
             Protocol::Files(path) if npz::has_hidden_nodes(path)? => Ok(preferred),
             Protocol::Files(_) => Ok(Validation::Edges),
@@ -95,7 +99,7 @@ impl Protocol {
     pub fn is_about_pairs(&self) -> Result<bool, SplitError> {
         Ok(match self {
             Protocol::Deal2020 | Protocol::Transductive => true,
-            Protocol::Strict | Protocol::Temporal { .. } | Protocol::Few { .. } => false,
+            Protocol::Strict | Protocol::Temporal { .. } | Protocol::TemporalLinks | Protocol::Few { .. } => false,
             Protocol::Files(path) if path.is_dir() => [Protocol::Deal2020, Protocol::Transductive]
                 .map(|named| named.to_string())
                 .contains(&files::recorded_protocol(path)?),
@@ -113,6 +117,7 @@ impl FromStr for Protocol {
             "deal2020" => Ok(Protocol::Deal2020),
             "strict" => Ok(Protocol::Strict),
             "temporal" => Ok(Protocol::Temporal { column: None }),
+            "temporal:links" => Ok(Protocol::TemporalLinks),
             "transductive" => Ok(Protocol::Transductive),
             other if other.starts_with(TEMPORAL) => {
                 Ok(Protocol::Temporal { column: Some(other[TEMPORAL.len()..].to_owned()) })
@@ -136,6 +141,7 @@ impl fmt::Display for Protocol {
             Protocol::Deal2020 => "deal2020",
             Protocol::Strict => "strict",
             Protocol::Temporal { .. } => "temporal",
+            Protocol::TemporalLinks => "temporal:links",
             Protocol::Transductive => "transductive",
             Protocol::Files(_) => "files",
         })
@@ -268,12 +274,14 @@ impl Split {
             Protocol::Temporal { column } => {
                 (forced(Validation::Nodes)?, temporal::test_set(dataset, whole, column.as_deref(), seed)?)
             }
+            Protocol::TemporalLinks => (forced(Validation::Edges)?, later::links(whole, seed)?),
             Protocol::Transductive => (forced(Validation::Edges)?, transductive::test_set(whole, seed)?),
             Protocol::Files(path) if path.is_dir() => return files::read(dataset, path, validation),
             Protocol::Files(path) => return npz::read(dataset, path, validation, seed),
         };
         let selected = match (protocol, rule) {
             (Protocol::Transductive, _) => transductive::validation_set(whole, &test, seed)?,
+            (Protocol::TemporalLinks, _) => later::validation_set(whole, &test, seed)?,
             (_, Validation::Edges) => validation::edges(whole, &test.remaining, &test.pairs, seed)?,
             (Protocol::Deal2020, Validation::Nodes) => deal2020::validation_set(whole, &test, seed)?,
             (Protocol::Temporal { column }, Validation::Nodes) => {
@@ -340,7 +348,8 @@ impl Split {
         Ok(Split { attributes: attributes.clone(), audit: Audit::of(&contents), contents })
     }
 
-    /// The protocol's name: `deal2020`, `strict`, `temporal`, `few:2`, `transductive`, `files`, or `none` where nothing is tested.
+    /// The protocol's name: `deal2020`, `strict`, `temporal`, `temporal:links`, `few:2`, `transductive`, `files`, or `none` where
+    /// nothing is tested.
     pub fn protocol(&self) -> &str {
         &self.contents.protocol
     }
@@ -394,7 +403,9 @@ impl Split {
         let links = validation.iter().filter(|pair| pair.linked).map(|pair| (pair.source, pair.target));
         let links = Graph::from_links(search.graph.nodes(), links);
         let asks = |node: NodeId| !new || !search.visible[node as usize];
-        let answers = |node: NodeId| !new || view.is_warm(node);
+        // Where test nodes are hidden but links validated on, these stand among all others.
+        let all = !self.contents.hidden.is_empty();
+        let answers = |node: NodeId| if new { view.is_warm(node) } else { all || view.is_visible(node) };
         let types = view.attributes().types().map(|types| &**types);
         Ranking { asks, answers, known: &[&search.graph, &links], types }.queries(pairs)
     }
@@ -444,7 +455,7 @@ impl<'a> TestView<'a> {
         !self.contents.hidden.is_empty()
     }
 
-    /// What each query chooses from: all warm nodes, or all nodes where test links join known ones.
+    /// What each query chooses from: all warm nodes, or all visible nodes where test links join known ones.
     pub fn candidates(&self, view: &TrainView<'_>) -> Vec<NodeId> {
         (0..self.contents.full.nodes() as NodeId).filter(|&node| self.answers(view, node)).collect()
     }
@@ -459,7 +470,7 @@ impl<'a> TestView<'a> {
     }
 
     fn answers(&self, view: &TrainView<'_>, node: NodeId) -> bool {
-        !self.is_inductive() || view.is_warm(node)
+        if self.is_inductive() { view.is_warm(node) } else { view.is_visible(node) }
     }
 }
 

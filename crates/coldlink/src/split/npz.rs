@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::validation::{self, ValidationSet};
-use super::{Contents, Pair, Split, SplitError, Stage, TestSet, Whole, files, types_of};
+use super::{Contents, Pair, Split, SplitError, Stage, TestSet, Whole, types_of};
 use crate::config::Validation;
 use crate::dataset::Dataset;
 use crate::graph::{Graph, NodeId, PLAIN};
@@ -20,7 +20,9 @@ pub(super) fn read(
     validation: Option<Validation>,
     seed: u64,
 ) -> Result<Split, SplitError> {
-    files::check_plain(dataset.links().1)?;
+    if !dataset.links().1.is_plain() {
+        return Err(SplitError::ArraysArePlain);
+    }
     let full = &dataset.graph;
     let mut arrays = Arrays::open(path, full.nodes())?;
     let hidden = arrays.hidden()?;
@@ -34,7 +36,9 @@ pub(super) fn read(
     let training = arrays.pairs("train_pos")?;
 
     let visible: Vec<bool> = (0..full.nodes() as NodeId).map(|node| !is_hidden(node)).collect();
-    let stage = |links: Vec<(NodeId, NodeId)>| Stage::new(Graph::from_links(full.nodes(), links), visible.clone());
+    let stage = |links: Vec<(NodeId, NodeId)>| {
+        Stage::new(Graph::from_links(full.nodes(), links).carrying_as(full), visible.clone())
+    };
     let kept_back = selected.iter().filter(|pair| pair.linked).map(|pair| (pair.source, pair.target));
     let remaining = stage(training.iter().copied().chain(kept_back).collect());
     let search = stage(training);

@@ -13,9 +13,19 @@ pub(super) fn test_set(full: Whole<'_>, seed: u64) -> Result<TestSet, SplitError
 }
 
 /// The test set of given nodes: all of their links, and a negative for each.
-pub(super) fn hiding(full: Whole<'_>, mut hidden: Vec<NodeId>, seed: u64) -> Result<TestSet, SplitError> {
+pub(super) fn hiding(full: Whole<'_>, hidden: Vec<NodeId>, seed: u64) -> Result<TestSet, SplitError> {
+    hiding_from(full, full.graph.clone(), hidden, seed)
+}
+
+/// The same where training knows some of the links alone, even between other nodes.
+pub(super) fn hiding_from(
+    full: Whole<'_>,
+    known: Graph,
+    mut hidden: Vec<NodeId>,
+    seed: u64,
+) -> Result<TestSet, SplitError> {
     hidden.sort_unstable();
-    let remaining = Stage::whole(full.graph.clone()).hiding(&hidden);
+    let remaining = Stage::whole(known).hiding(&hidden);
     let links = links_of_new_nodes(full.graph, &hidden, |_| true);
     let pool = seen_and(&remaining.graph, &hidden);
     let rng = &mut split_stream(seed, SplitPurpose::TestNegatives);

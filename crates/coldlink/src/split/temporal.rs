@@ -1,8 +1,10 @@
 //! The test set of time: the newest nodes, as if the model had been trained the day before the first of them.
+//!
+//! They are those that appear last in links where these have times, and else those that a column says.
 
 use super::draw::{tenth, validation_nodes};
 use super::validation::{self, ValidationSet};
-use super::{SplitError, TestSet, Whole, strict};
+use super::{SplitError, TestSet, Whole, later, strict};
 use crate::columns::{Column, ColumnKind, Schema};
 use crate::dataset::Dataset;
 use crate::graph::NodeId;
@@ -13,6 +15,9 @@ pub(super) fn test_set(
     column: Option<&str>,
     seed: u64,
 ) -> Result<TestSet, SplitError> {
+    if is_by_links(whole, column) {
+        return later::new_nodes(whole, seed);
+    }
     let times = times(dataset, column)?;
     let nodes: Vec<NodeId> = (0..dataset.graph.nodes() as NodeId).collect();
     strict::hiding(whole, whole.roles.all_of(&newest(&times, &nodes, tenth(nodes.len()))), seed)
@@ -25,9 +30,16 @@ pub(super) fn validation_set(
     column: Option<&str>,
     (test, seed): (&TestSet, u64),
 ) -> Result<ValidationSet, SplitError> {
+    if is_by_links(whole, column) {
+        return later::new_validation_nodes(whole, test, seed);
+    }
     let visible = whole.roles.nodes_of(&test.remaining.visible_nodes());
     let newest = whole.roles.all_of(&newest(&times(dataset, column)?, &visible, validation_nodes(visible.len())));
     validation::hiding(whole, &test.remaining, &test.pairs, (newest, seed))
+}
+
+fn is_by_links(whole: Whole<'_>, column: Option<&str>) -> bool {
+    column.is_none() && whole.graph.times().is_some()
 }
 
 /// The newest tenth of some nodes; those of which no time is known are the oldest. Of equals, those further down in the table are newer.

@@ -25,6 +25,20 @@ const ALL: [(Protocol, Validation); 6] = [
     (Protocol::Transductive, Validation::Edges),
 ];
 
+/// Those that need times of links beside them.
+const BY_LINKS: (Protocol, Validation) = (Protocol::TemporalLinks, Validation::Edges);
+
+/// The same graph whose links have weights and, most of them, times.
+fn timed(mut data: Dataset) -> Dataset {
+    let graph = data.relations.as_mut().map_or(&mut data.graph, |relations| &mut relations.graph);
+    let links: Vec<(NodeId, NodeId)> = graph.iter_links().collect();
+    let number = |&(a, b): &(NodeId, NodeId)| (a * 7 + b * 13) % 23;
+    let times = links.iter().filter(|link| number(link) > 2).map(|link| (link.0, link.1, f64::from(number(link))));
+    let weights = links.iter().map(|link| (link.0, link.1, f64::from(1 + number(link) % 4)));
+    *graph = graph.clone().with_times(times).with_weights(weights);
+    data
+}
+
 /// A graph with names that need quoting, in no order, and a day for most nodes. Without links there are no days either,
 /// since no table loads then.
 fn dataset(graph: Graph) -> Dataset {
@@ -93,15 +107,36 @@ fn check(data: &Dataset, split: &Split) {
     }
     let keys: HashSet<u64> = test.iter().chain(validation).map(Pair::key).collect();
     assert_eq!(keys.len(), test.len() + validation.len(), "a pair was drawn twice");
-    check_roles(split);
+    check_roles(data, split);
+    check_times(data, split);
     check_queries(data, split);
-    if data.relations.is_none() {
-        check_round_trip(data, split);
+    check_round_trip(data, split);
+}
+
+/// Where links have times, a temporal split trains on no link that is as new as one it tests or validates on, and on all older ones
+/// between nodes that are not hidden. Links of any stage carry what they carry in the full graph.
+fn check_times(data: &Dataset, split: &Split) {
+    let Contents { search, refit, test, validation, protocol, hidden, .. } = &split.contents;
+    let full = data.links().0;
+    for stage in [Some(search), refit.as_ref()].into_iter().flatten() {
+        assert_eq!(stage.graph.clone().carrying_as(full), stage.graph);
     }
+    let (Some(times), true) = (full.times(), protocol.starts_with("temporal")) else { return };
+    let time = |(a, b): (NodeId, NodeId)| times[full.entry(a, b).unwrap()];
+    let linked = |pairs: &[Pair]| -> Vec<f64> {
+        pairs.iter().filter(|pair| pair.linked).map(|pair| time((pair.source, pair.target))).collect()
+    };
+    let last = refit.as_ref().unwrap_or(search);
+    for (stage, tested) in [(search, linked(validation)), (last, linked(test))] {
+        let first = tested.into_iter().fold(f64::INFINITY, f64::min);
+        assert!(stage.graph.iter_links().all(|link| time(link) < first), "a training link is as new as a tested one");
+    }
+    let first = linked(test).into_iter().fold(f64::INFINITY, f64::min);
+    assert!(hidden.iter().all(|&node| full.entries(node).all(|entry| times[entry] >= first)));
 }
 
 /// New nodes are the sources of the pairs that are about them, and every link of a test node is tested.
-fn check_roles(split: &Split) {
+fn check_roles(data: &Dataset, split: &Split) {
     let Contents { search, refit, hidden, test, validation, full, rule, protocol, .. } = &split.contents;
     let is_hidden = |node: NodeId| hidden.binary_search(&node).is_ok();
     if !hidden.is_empty() {
@@ -122,7 +157,8 @@ fn check_roles(split: &Split) {
                 |stage: &Stage| stage.visible.chunks(roles.count()).all(|of| of.iter().all(|&seen| seen == of[0]));
             assert!(whole(search), "a node is hidden in all of its roles or in none");
             // Under `deal2020` nodes that are left without a link are held back as well.
-            assert!(held_back == tenth || (protocol == "deal2020" && held_back > tenth));
+            let by_links = protocol == "temporal" && data.links().0.times().is_some();
+            assert!(held_back == tenth || by_links && held_back > 0 || (protocol == "deal2020" && held_back > tenth));
         }
     }
 }
@@ -176,8 +212,9 @@ proptest! {
     ) {
         let links = ends.iter().map(|&(a, b)| (a % nodes as u32, b % nodes as u32));
         let graph = Graph::from_links(nodes, links);
-        for data in [directed(graph.clone()), dataset(graph)] {
-        for (protocol, rule) in ALL {
+        let datasets = [directed(graph.clone()), timed(directed(graph.clone())), timed(dataset(graph.clone())), dataset(graph)];
+        for data in datasets {
+        for (protocol, rule) in ALL.into_iter().chain([BY_LINKS]) {
             match Split::make(&data, &protocol, Some(rule), seed) {
                 Ok(split) => {
                     check(&data, &split);
@@ -676,6 +713,63 @@ fn the_newest_nodes_are_tested_and_the_newest_of_the_others_validated_on() {
     assert!(matches!(other("missing"), Err(SplitError::NotATime { .. })));
 }
 
+/// Nodes 0 to 9 in a ring of old links; 10 and 11 come later, and some old ones are linked anew meanwhile.
+fn growing() -> Dataset {
+    let old = (0..10).map(|node| (node, (node + 1) % 10, 2000.0 + f64::from(node % 3)));
+    let later = [(10, 0, 2004.0), (10, 11, 2006.0), (11, 3, 2002.5), (2, 7, 2004.5), (4, 8, 2003.5), (1, 6, 2001.0)];
+    let links: Vec<(NodeId, NodeId, f64)> = old.chain(later).collect();
+    let graph = Graph::from_links(12, links.iter().map(|link| (link.0, link.1))).with_times(links);
+    Dataset { graph: graph.clone(), ..dataset(graph.timeless()) }
+}
+
+#[test]
+fn nodes_that_appear_last_in_links_are_tested_without_any_later_link() {
+    let data = growing();
+    let split = Split::make(&data, &Protocol::Temporal { column: None }, None, 1).unwrap();
+    assert_eq!(split.test().hidden(), [10]);
+    let (search, refit) = (split.search(), split.refit().unwrap());
+    let has =
+        |view: &TrainView<'_>| [(10, 0), (2, 7), (4, 8), (11, 3), (1, 6)].map(|(a, b)| view.graph().has_link(a, b));
+    assert_eq!(has(&refit), [false, false, true, true, true], "nothing from 2004 on");
+    assert_eq!(has(&search), [false, false, false, false, true], "nothing from when node 11 appears");
+    assert!(!search.is_visible(11) && refit.is_visible(11));
+    // By the column of days, others are the newest.
+    let by_column = Split::make(&data, &Protocol::Temporal { column: Some("day".into()) }, None, 1).unwrap();
+    assert_ne!(by_column.test().hidden(), split.test().hidden());
+}
+
+#[test]
+fn later_links_are_tested_between_nodes_that_were_known() {
+    let data = growing();
+    let split = Split::make(&data, &Protocol::TemporalLinks, None, 1).unwrap();
+    assert_eq!((split.protocol(), split.test().is_inductive()), ("temporal:links", false));
+    // The last of 16 links joins nodes that were known by then.
+    assert_eq!(counts(split.test().pairs()), (1, 1));
+    assert_eq!(split.test().pairs()[0], Pair::linked((10, 11)));
+    let without = Split::make(&dataset(data.graph.timeless()), &Protocol::TemporalLinks, None, 1).unwrap_err();
+    assert!(matches!(without, SplitError::NoLinkTimes));
+    let at_once = data.graph.timeless().with_times(data.graph.iter_links().map(|(a, b)| (a, b, 7.0)));
+    let at_once = Dataset { graph: at_once, ..data };
+    let error = Split::make(&at_once, &Protocol::Temporal { column: None }, None, 1).unwrap_err();
+    assert!(matches!(error, SplitError::NothingLater { what: "node" }) && error.hint().is_some());
+}
+
+#[test]
+fn a_tenth_of_the_nodes_of_a_graph_that_grows_is_tested() {
+    let data = World::drifting(600, 1).dataset();
+    let split = Split::make(&data, &Protocol::Temporal { column: None }, None, 1).unwrap();
+    check(&data, &split);
+    let hidden = split.test().hidden().len();
+    assert!((50..=60).contains(&hidden), "{hidden}");
+    let later = Split::make(&data, &Protocol::TemporalLinks, None, 1).unwrap();
+    check(&data, &later);
+    // The last tenth is tested, and that of the others validated on.
+    let known = data.graph.links() - data.graph.links() / 10;
+    assert_eq!(later.final_view().graph().links(), known - known / 10);
+    let tested = counts(later.test().pairs()).0;
+    assert!(tested > 0 && tested < data.graph.links() - known, "links of nodes that come later are not tested");
+}
+
 #[test]
 fn nothing_of_hidden_rows_is_fitted() {
     // Two tables that differ in a hidden row only give the same training attributes.
@@ -710,7 +804,7 @@ fn nothing_of_hidden_rows_is_fitted() {
 
 #[test]
 fn validation_of_a_large_graph_is_bounded() {
-    let data = World { links_per_node: 8.0, ..World::scaled(110_000, 1) }.dataset();
+    let data = World { links_per_node: 14.0, ..World::scaled(110_000, 1) }.dataset();
     let split = Split::for_training(&data, Validation::Nodes, 0).unwrap();
     let view = split.search();
     let hidden = (0..110_000).filter(|&node| !view.is_visible(node)).count();

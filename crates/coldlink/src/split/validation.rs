@@ -85,10 +85,21 @@ pub(super) fn hiding(
     full: Whole<'_>,
     remaining: &Stage,
     test: &[Pair],
-    (mut new, seed): (Vec<NodeId>, u64),
+    (new, seed): (Vec<NodeId>, u64),
+) -> Result<ValidationSet, SplitError> {
+    let known = Stage::new(remaining.graph.clone(), remaining.visible.clone());
+    hiding_from(full, remaining, known, (test, new, seed))
+}
+
+/// The same where the search knows some of the remaining links alone, even between other nodes.
+pub(super) fn hiding_from(
+    full: Whole<'_>,
+    remaining: &Stage,
+    known: Stage,
+    (test, mut new, seed): (&[Pair], Vec<NodeId>, u64),
 ) -> Result<ValidationSet, SplitError> {
     new.sort_unstable();
-    let search = remaining.hiding(&new);
+    let search = known.hiding(&new);
     let pool = strict::seen_and(&search.graph, &new);
     let links = strict::links_of_new_nodes(&remaining.graph, &new, |node| pool.binary_search(&node).is_ok());
     let rng = &mut split_stream(seed, SplitPurpose::ValidationNegatives);

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use super::{Pair, PairClass};
 use crate::columns::Preparation;
-use crate::config::Config;
-use crate::graph::{Attributes, Graph, NodeId, PLAIN, Roles};
+use crate::config::{Config, LinkWeights, Recency};
+use crate::graph::{Attributes, Graph, NodeId, PLAIN, Roles, UNKNOWN_TIME};
 
 /// Everything that may be used for training at one stage, and nothing else.
 #[derive(Clone, Copy)]
@@ -19,12 +19,21 @@ pub struct TrainView<'a> {
     roles: &'a Roles,
     /// What both make of the attributes, once these are looked at; none where they stay as they are.
     prepared: Option<&'a OnceLock<Attributes>>,
+    /// The stage, where it has one.
+    stage: Option<&'a Stage>,
 }
 
 impl<'a> TrainView<'a> {
     /// A view of a whole graph: nothing is held back.
     pub fn whole(graph: &'a Graph, attributes: &'a Attributes, all_visible: &'a [bool]) -> Self {
-        TrainView { graph, loaded: attributes, visible: all_visible, preparation: None, roles: &PLAIN, prepared: None }
+        let (preparation, prepared, stage) = (None, None, None);
+        TrainView { graph, loaded: attributes, visible: all_visible, preparation, roles: &PLAIN, prepared, stage }
+    }
+
+    /// The same with links that count as settings say, where they have weights or times.
+    pub fn by(self, config: &Config) -> Self {
+        let weighed = self.stage.and_then(|stage| stage.weighed(config.weights, config.recency));
+        TrainView { graph: weighed.unwrap_or(self.graph), ..self }
     }
 
     /// The training graph, on the numbering of the whole: a hidden node has no link in it.
@@ -106,6 +115,8 @@ pub(crate) struct Stage {
     roles: Roles,
     /// The attributes after that, made when they are first looked at.
     prepared: OnceLock<Attributes>,
+    /// The graph under each way in which weights and times may count, made when it is first asked for.
+    weighed: [OnceLock<Graph>; LinkWeights::ALL.len() * Recency::ALL.len()],
 }
 
 impl PartialEq for Stage {
@@ -117,7 +128,23 @@ impl PartialEq for Stage {
 
 impl Stage {
     pub(super) fn new(graph: Graph, visible: Vec<bool>) -> Self {
-        Stage { graph, visible, preparation: None, roles: PLAIN.clone(), prepared: OnceLock::new() }
+        let (prepared, weighed) = Default::default();
+        Stage { graph, visible, preparation: None, roles: PLAIN.clone(), prepared, weighed }
+    }
+
+    /// The graph with links that count as settings say; none where all count the same anyway. What that takes is seen from the links of
+    /// this stage alone.
+    fn weighed(&self, weights: LinkWeights, recency: Recency) -> Option<&Graph> {
+        let is_plain = self.graph.weights().is_none() && (self.graph.times().is_none() || recency == Recency::None);
+        if is_plain {
+            return None;
+        }
+        let place = weights as usize * Recency::ALL.len() + recency as usize;
+        let weigh = || {
+            let (by_weight, by_time) = (by_weight(&self.graph, weights), by_time(&self.graph, recency));
+            self.graph.weighed(|weight, time| by_weight(weight) * by_time(time))
+        };
+        Some(self.weighed[place].get_or_init(weigh))
     }
 
     /// A graph of which every node may be looked at.
@@ -170,6 +197,32 @@ impl Stage {
             preparation,
             roles: &self.roles,
             prepared,
+            stage: Some(self),
         }
     }
+}
+
+/// How much a link counts by its weight.
+fn by_weight(graph: &Graph, how: LinkWeights) -> impl Fn(f32) -> f64 {
+    let median = graph.weights().map_or(1.0, median);
+    move |weight| match how {
+        LinkWeights::Ignore => 1.0,
+        LinkWeights::Raw => weight.into(),
+        LinkWeights::Log => (f64::from(weight) / median).ln_1p(),
+    }
+}
+
+/// How much a link counts by its time; without one, as much as the oldest.
+fn by_time(graph: &Graph, recency: Recency) -> impl Fn(f64) -> f64 {
+    let known = || graph.times().unwrap_or_default().iter().copied().filter(|&time| time != UNKNOWN_TIME);
+    let (first, last) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+    let half_life = recency.half_life().map(|share| share * (last - first)).filter(|&half_life| half_life > 0.0);
+    move |time| half_life.map_or(1.0, |half_life| (-(last - time.max(first)) / half_life).exp2())
+}
+
+/// The number in the middle.
+fn median(weights: &[f32]) -> f64 {
+    let mut weights = weights.to_vec();
+    let middle = weights.len() / 2;
+    f64::from(*weights.select_nth_unstable_by(middle, f32::total_cmp).1)
 }

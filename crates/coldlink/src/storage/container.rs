@@ -62,6 +62,10 @@ impl Element for f32 {
     const TYPE: Dtype = Dtype::F32;
 }
 
+impl Element for f64 {
+    const TYPE: Dtype = Dtype::F64;
+}
+
 /// One array of a file.
 struct Section<'a> {
     name: &'a str,
@@ -257,6 +261,11 @@ impl Container {
     /// The numbers of a list, used from the mapped file.
     pub fn list<E: Element>(&self, name: &str) -> Result<Buffer<E>, FileError> {
         self.section(name, E::TYPE, |shape| shape.len() == 1)
+    }
+
+    /// The same of a section that need not be there.
+    pub fn list_if_there<E: Element>(&self, name: &str) -> Result<Option<Buffer<E>>, FileError> {
+        self.has(name).then(|| self.list(name)).transpose()
     }
 
     /// Rows of `columns` numbers, used from the mapped file as an array of something that is made of such numbers.

@@ -221,6 +221,7 @@ pub(crate) fn fingerprint(fit: &Fit<'_>) -> String {
     for view in [search, final_view] {
         hash.update(bytemuck::cast_slice(view.graph().offsets()));
         hash.update(bytemuck::cast_slice(view.graph().neighbor_array()));
+        hash.update(bytemuck::cast_slice(view.graph().weights().unwrap_or_default()));
         if let Some(preparation) = view.preparation() {
             preparation.add_to(&mut hash);
         }

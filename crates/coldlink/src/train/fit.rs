@@ -200,7 +200,7 @@ impl<'a> Fit<'a> {
         halves: &Halves,
         observer: &mut dyn Observer,
     ) -> Result<(Found, Option<FrozenEncoders>), TrainError> {
-        let view = self.split.search();
+        let view = self.split.search().by(self.config);
         let features = self.features(&view);
         let selection = self.search(view, &features, selection, interrupted, halves, observer)?;
         let steps = selection.best().map_or(self.config.steps, |best| best.step);
@@ -218,7 +218,7 @@ impl<'a> Fit<'a> {
     /// Trains on the search view alone and tells how good the score is on the validation pairs that are chosen on.
     pub fn try_out(&self, observer: &mut dyn Observer) -> Result<Trial, TrainError> {
         self.config.check()?;
-        let (halves, view) = (self.halves(), self.split.search());
+        let (halves, view) = (self.halves(), self.split.search().by(self.config));
         let features = self.features(&view);
         let selection = self.search(view, &features, self.selection(&halves), None, &halves, observer)?;
         let best = selection.best().ok_or(TrainError::Diverged { step: self.config.steps })?;

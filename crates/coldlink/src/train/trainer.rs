@@ -33,6 +33,7 @@ struct Prepared {
 impl<'a> Trainer<'a> {
     /// A trainer with first weights.
     pub fn new(view: TrainView<'a>, features: &Features, config: &Config, seed: u64) -> Result<Self, SampleError> {
+        let view = view.by(config);
         let sampler = Sampler::new(view, config, seed)?;
         let model = Deal::new(view.graph().nodes(), features.width(), config, seed);
         let prepared = || Prepared { step: None, batch: Batch::default(), inputs: Inputs::new(features) };
@@ -113,7 +114,7 @@ impl Learner for Trainer<'_> {
         let mut scores = vec![0.0; pairs.len()];
         self.embed(&nodes).score(self.config.lambda.map(|weight| weight as f32), &places, &mut scores);
         if self.config.offset == Offset::Degree {
-            let popularity = |node: NodeId| (self.view.graph().degree(node) as f32).ln_1p();
+            let popularity = |node: NodeId| self.view.graph().popularity(node);
             for (score, pair) in scores.iter_mut().zip(pairs) {
                 *score += self.config.temperature as f32 * (popularity(pair.source) + popularity(pair.target));
             }

@@ -2,6 +2,7 @@
 
 use super::{Candidate, Chosen, Costs, Search, Stage, TuneError, Watcher};
 use crate::config::{Config, ConfigError, Objective};
+use crate::graph::Graph;
 
 /// What is tried for lists, in the order of how often it has won: what differs from the base.
 const FOR_LISTS: &[&[&str]] = &[
@@ -31,17 +32,27 @@ const FOR_PAIRS: &[&[&str]] = &[
     ],
 ];
 
+/// What is tried beside the first where links have weights, and where they have times.
+const FOR_WEIGHTS: &[&str] = &["weights=ignore"];
+const FOR_TIMES: &[&str] = &["recency=slow", "recency=fast"];
+
 /// The share of its steps that a candidate is tried for where there is no time to try all in full.
 const SHORT: f64 = 0.25;
 
-/// What `auto` tries around a base, whose settings named in `fixed` stay as they are.
-fn auto_candidates(base: &Config, fixed: &[String]) -> Result<Vec<Candidate>, ConfigError> {
+/// What `auto` tries around a base for a graph; settings named in `fixed` stay as they are.
+fn auto_candidates(base: &Config, fixed: &[String], graph: &Graph) -> Result<Vec<Candidate>, ConfigError> {
     let mut candidates: Vec<Candidate> = Vec::new();
-    let tried = match base.objective {
+    let usual = match base.objective {
         Objective::Lists => FOR_LISTS,
         Objective::Pairs => FOR_PAIRS,
     };
-    for changes in tried {
+    let first = usual[0];
+    let carried = [(graph.weights().is_some(), FOR_WEIGHTS), (graph.times().is_some(), FOR_TIMES)];
+    let carried = carried.into_iter().filter(|(has, _)| *has).flat_map(|(_, changes)| changes);
+    let mut tried: Vec<Vec<&str>> = usual.iter().map(|changes| changes.to_vec()).collect();
+    let more = carried.map(|change| [first, &[*change]].concat());
+    tried.splice(1..1, more);
+    for changes in &tried {
         let is_free =
             |change: &&&str| change.split('=').next().is_some_and(|key| fixed.iter().all(|fixed| fixed != key));
         let free: Vec<&str> = changes.iter().filter(is_free).copied().collect();
@@ -91,7 +102,7 @@ pub struct Auto {
 
 /// The best settings for a split that can be found within a budget.
 pub fn auto(search: &Search<'_>, base: &Config, auto: &Auto, watcher: &mut dyn Watcher) -> Result<Chosen, TuneError> {
-    let candidates = auto_candidates(base, &auto.fixed)?;
+    let candidates = auto_candidates(base, &auto.fixed, search.split.search().graph())?;
     let costs = Costs::new(search.split, base);
     let of_each: Vec<[f64; 2]> = candidates.iter().map(|candidate| costs.trial(&candidate.config)).collect();
     let stages = stages(&of_each, auto.budget);
@@ -107,6 +118,8 @@ mod tests {
 
     #[test]
     fn candidates_are_sound_and_leave_fixed_settings_alone() {
+        let graph = Graph::from_links(3, [(0, 1), (1, 2)]);
+        let auto_candidates = |base: &Config, fixed: &[String]| auto_candidates(base, fixed, &graph);
         let all = auto_candidates(&Config::default(), &[]).unwrap();
         assert_eq!(all.len(), FOR_LISTS.len());
         assert_eq!(auto_candidates(&Preset::Pairs.config(), &[]).unwrap().len(), FOR_PAIRS.len());
@@ -114,6 +127,18 @@ mod tests {
         let base = Config::default().set("temperature=0.4").unwrap();
         let some = auto_candidates(&base, &fixed).unwrap();
         assert!(some.len() < all.len() && some.iter().all(|candidate| candidate.config.temperature == 0.4));
+    }
+
+    #[test]
+    fn weights_and_times_are_tried_in_more_than_one_way_where_links_have_any() {
+        let graph = Graph::from_links(3, [(0, 1), (1, 2)]).with_weights([(0, 1, 2.0)]).with_times([(0, 1, 3.0)]);
+        let names = |fixed: &[String]| -> Vec<String> {
+            let all = auto_candidates(&Config::default(), fixed, &graph).unwrap();
+            all.into_iter().map(|candidate| candidate.name).collect()
+        };
+        let all = names(&[]);
+        assert!(all.len() == FOR_LISTS.len() + 3 && all[1].ends_with("weights=ignore"), "{all:?}");
+        assert_eq!(names(&["weights".to_owned(), "recency".to_owned()]).len(), FOR_LISTS.len());
     }
 
     #[test]

@@ -96,6 +96,14 @@ pub enum ArrayProblem {
         /// Which entry, from 0.
         entry: usize,
     },
+    /// A weight below 0.
+    #[error("entry {entry} is {value}, expected a weight of 0 or more")]
+    Negative {
+        /// Which entry, from 0.
+        entry: usize,
+        /// Its value.
+        value: f64,
+    },
     /// NaN, infinite, or beyond 32-bit floating point.
     #[error("entry {entry} is {value}, expected a finite 32-bit number")]
     NotFinite {
@@ -119,6 +127,9 @@ impl ArrayProblem {
             ArrayProblem::TooManyColumns { .. } => Hint::new("leave out columns that are 0 in all rows"),
             ArrayProblem::UnpacksTooFar { .. } => {
                 Hint::new("if you trust the file, save it again with `numpy.savez`, which does not compress")
+            }
+            ArrayProblem::Negative { .. } => {
+                Hint::new("a weight of 0 is no link; store signs as attributes or leave such links out")
             }
             ArrayProblem::NotFinite { .. } => Hint::new("replace missing values with 0 | leave them out"),
             _ => return None,

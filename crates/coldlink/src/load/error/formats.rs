@@ -30,6 +30,14 @@ pub enum PpiProblem {
         /// How many nodes there are.
         nodes: usize,
     },
+    /// A weight that is none.
+    #[error("link {link} has the weight {weight}, expected 0 or more")]
+    NotAWeight {
+        /// Which link, from 0.
+        link: usize,
+        /// Its weight.
+        weight: f64,
+    },
     /// No node is in the graph that is loaded.
     #[error("no node has graph id {expected}, only {found}", found = listed(.found))]
     NoSuchGraph {
@@ -49,6 +57,7 @@ impl PpiProblem {
             }),
             PpiProblem::NotItsPosition { .. } => Hint::new("number the nodes 0, 1, 2, … in the order of the file"),
             PpiProblem::UnknownNode { .. } => Hint::new("add the node | drop such links with {unknown-nodes=drop}"),
+            PpiProblem::NotAWeight { .. } => Hint::new("a weight of 0 is no link; leave such links out"),
             PpiProblem::NoSuchGraph { expected, .. } => {
                 Hint::text(format!("give the nodes to load graph id {expected}; coldlink ignores other graphs"))
             }

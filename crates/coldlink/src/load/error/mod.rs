@@ -14,6 +14,7 @@ pub use tables::{LineProblem, TableProblem};
 use super::limits::bytes_in_words;
 use crate::hint::Hint;
 use crate::storage::FileError;
+use crate::text::{all_quoted, quoted};
 
 /// Why a file could not be loaded or written.
 #[derive(Debug, thiserror::Error)]
@@ -208,11 +209,15 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
-    /// Strict input: links have weights.
-    #[error("`{path}`: links have weights other than 0 and 1", path = .path.display())]
-    Weighted {
-        /// The file.
+    /// Something is said about a relation that links do not have.
+    #[error("`{path}` has no relation `{}`{}", quoted(.relation), known_relations(.known), path = .path.display())]
+    UnknownRelation {
+        /// The file with the links.
         path: PathBuf,
+        /// The relation.
+        relation: String,
+        /// Those there are; none where links have no names.
+        known: Vec<String>,
     },
     /// New nodes do not have the columns that a model was trained with.
     #[error("`{path}` has {found} attribute columns, expected {expected}", path = .path.display())]
@@ -269,7 +274,10 @@ impl LoadError {
                 "use only the column kinds `numeric`, `boolean`, `categorical`, `multi-valued`, `text`, `date-time`, `vector`, `type` and `ignore` | start from what {coldlink inspect} prints",
             ),
             LoadError::Archive { .. } => Hint::new("save it again with `numpy.savez_compressed`"),
-            LoadError::Weighted { .. } => Hint::new("omit {strict-input} to ignore weights"),
+            LoadError::UnknownRelation { known, .. } if known.is_empty() => {
+                Hint::new("name the column that says what links mean under `[edges]`: `relation = \"…\"`")
+            }
+            LoadError::UnknownRelation { .. } => Hint::new("correct the name under `[relations]`"),
             LoadError::Width { .. } => Hint::new("encode new nodes the way the graph's nodes were encoded"),
             LoadError::NoNodes { .. } | LoadError::NoAttributes { .. } | LoadError::NoLinks { .. } => {
                 Hint::new("training needs nodes with attributes, and links between them")
@@ -278,6 +286,10 @@ impl LoadError {
             LoadError::NotFound { .. } | LoadError::Read { .. } | LoadError::Write { .. } => return None,
         })
     }
+}
+
+fn known_relations(known: &[String]) -> String {
+    if known.is_empty() { ": its links have no relations".to_owned() } else { format!(", only {}", all_quoted(known)) }
 }
 
 const DAMAGED: &str = "the file is damaged; download or copy it again";

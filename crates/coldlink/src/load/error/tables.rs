@@ -19,17 +19,19 @@ pub enum TableProblem {
         /// The cell that gives it away.
         cell: String,
     },
-    /// Two columns have one name.
-    #[error("the header names column `{}` twice", quoted(.column))]
-    RepeatedColumn {
-        /// The name.
-        column: String,
-    },
     /// A column that must be there is not.
     #[error("column `{}` is missing", quoted(.column))]
     NoColumn {
         /// The name.
         column: String,
+    },
+    /// A column of the edge table is not there.
+    #[error("there is no column `{}`, only {}", quoted(.column), all_quoted(.known))]
+    NoEdgeColumn {
+        /// The name.
+        column: String,
+        /// The columns there are.
+        known: Vec<String>,
     },
     /// Strict input: columns other than those that were trained on.
     #[error("{}", other_columns(.missing, .extra))]
@@ -145,6 +147,22 @@ pub enum LineProblem {
         /// The node table's file name.
         nodes: String,
     },
+    /// A weight below 0.
+    #[error("column `{}` holds weights, but `{}` is below 0", quoted(.column), quoted(.cell))]
+    NegativeWeight {
+        /// The column.
+        column: String,
+        /// The cell.
+        cell: String,
+    },
+    /// A cell that says nothing of when a link appeared.
+    #[error("column `{}` holds times, but `{}` is neither a date nor a number", quoted(.column), quoted(.cell))]
+    NotATime {
+        /// The column.
+        column: String,
+        /// The cell.
+        cell: String,
+    },
     /// More relations than there may be.
     #[error("column `{column}` has more than {most} different relations")]
     TooManyRelations {
@@ -205,9 +223,11 @@ impl TableProblem {
             TableProblem::Empty | TableProblem::NoHeader { .. } => {
                 "start with a line of column names, such as `id,year,words` for nodes or `source,target` for links"
             }
-            TableProblem::RepeatedColumn { .. } => "rename one of the two columns",
             TableProblem::NoColumn { .. } => {
                 "new nodes need the columns of the node table that the model was trained on"
+            }
+            TableProblem::NoEdgeColumn { .. } => {
+                "correct the name under `[edges]`; what it does not name is found by its usual name"
             }
             TableProblem::OtherColumns { .. } => {
                 "omit {strict-input} to read missing columns as empty and ignore extra ones"
@@ -231,6 +251,10 @@ impl LineProblem {
 
     pub(in crate::load) fn not_finite((column, cell): (String, String)) -> Self {
         LineProblem::NotFinite { column, cell }
+    }
+
+    pub(in crate::load) fn negative_weight((column, cell): (String, String)) -> Self {
+        LineProblem::NegativeWeight { column, cell }
     }
 
     pub(super) fn hint(&self) -> Option<Hint> {
@@ -257,6 +281,12 @@ impl LineProblem {
             LineProblem::TooManyRelations { .. } => {
                 Hint::new("rename the column if it does not say what links mean | say which column does with {columns}")
             }
+            LineProblem::NegativeWeight { .. } => Hint::new(
+                "weights are 0 or more, and 0 is no link | say which column has them with {columns}: `weight = \"\"` under `[edges]` for none",
+            ),
+            LineProblem::NotATime { .. } => Hint::new(
+                "leave the cell empty if the time is unknown | say which column has times with {columns}: `time = \"\"` under `[edges]` for none",
+            ),
             LineProblem::NotABoolean { .. } => Hint::new("leave the cell empty if the answer is unknown"),
             LineProblem::NoSuchNode { .. } => {
                 Hint::new("a source is a new node, or else a known one; a target is a known node, or else a new one")

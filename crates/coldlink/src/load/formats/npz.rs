@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::archive::NpzFile;
 use crate::columns::Mismatches;
-use crate::dataset::{Dataset, NewNodes, Notes};
+use crate::dataset::{Dataset, NewNodes};
 use crate::graph::{AttributeNames, Attributes, Names, NodeId};
 use crate::load::error::{ArrayProblem, LoadError};
 use crate::load::input::Input;
@@ -22,17 +22,18 @@ pub(in crate::load) fn load_sparse_graph(path: &Path, options: &LoadOptions) -> 
     if nodes == 0 {
         return Err(LoadError::NoNodes { path: path.to_owned() });
     }
-    let weighted = adjacency.is_weighted(&npz)?;
-    let links = GivenLinks { pairs: adjacency.links().collect(), ..GivenLinks::default() };
+    options.check_relations(path, &[])?;
+    let links =
+        GivenLinks { weights: adjacency.weights(&npz)?, pairs: adjacency.links().collect(), ..Default::default() };
     drop(adjacency);
     let links = links.build(nodes, options);
-    let mut notes = Notes { weighted, ..links.notes() };
+    let mut notes = links.notes();
     let BuiltLinks { graph, relations, .. } = links;
     // A symmetric matrix states each link twice by nature.
     if relations.is_none() && notes.cleaned.reciprocal == graph.links() {
         notes.cleaned.reciprocal = 0;
     }
-    options.check(path, &graph, &notes)?;
+    options.check(path, &graph)?;
     let attributes = read_attributes(&mut npz, &options.limits)?;
     if attributes.width() == 0 {
         return Err(LoadError::NoAttributes { path: path.to_owned() });
@@ -121,12 +122,21 @@ impl Csr {
         Ok(Csr { shape, offsets, columns, values })
     }
 
-    fn is_weighted(&self, npz: &NpzFile) -> Result<bool, LoadError> {
+    /// The weights of the entries that are not zero; none where all are 1.
+    fn weights(&self, npz: &NpzFile) -> Result<Vec<f32>, LoadError> {
         let values = self.values.as_deref().unwrap_or_default();
-        if let Some(entry) = values.iter().position(|value| !value.is_finite()) {
-            return Err(npz.problem("adj_data", ArrayProblem::NotFinite { entry, value: values[entry] }));
+        let problem = |problem| npz.problem("adj_data", problem);
+        if let Some(entry) = values.iter().position(|&value| !(value as f32).is_finite()) {
+            return Err(problem(ArrayProblem::NotFinite { entry, value: values[entry] }));
         }
-        Ok(values.iter().any(|&value| value != 0.0 && value != 1.0))
+        if let Some(entry) = values.iter().position(|&value| value < 0.0) {
+            return Err(problem(ArrayProblem::Negative { entry, value: values[entry] }));
+        }
+        if values.iter().all(|&value| value == 0.0 || value == 1.0) {
+            return Ok(Vec::new());
+        }
+        let linked = values.iter().filter(|&&value| value != 0.0);
+        Ok(linked.map(|&value| (value as f32).max(f32::MIN_POSITIVE)).collect())
     }
 
     /// Every stored entry that is not zero, as (row, column).
@@ -197,6 +207,7 @@ fn check_exactly(npz: &NpzFile, name: &str, entry: usize, value: i64, expected: 
 mod tests {
     use super::super::npy::npy_start;
     use super::*;
+    use crate::dataset::Notes;
     use std::fs::File;
     use std::io::Write;
 
@@ -268,13 +279,14 @@ mod tests {
     }
 
     #[test]
-    fn directions_are_kept_and_weights_dropped_and_noted_or_refused() {
+    fn directions_and_weights_are_kept() {
         let one_way = Archive::path_graph().with("adj_data", &[1, 1, 1, 0]);
         assert!(one_way.load(strict()).unwrap().relations.is_some());
         assert!(Archive::path_graph().load(strict()).unwrap().relations.is_none());
         let weights = Archive::path_graph().with("adj_data", &[3, 3, 1, 1]);
-        assert!(weights.load(LoadOptions::default()).unwrap().notes.weighted);
-        assert!(matches!(weights.load(strict()).unwrap_err(), LoadError::Weighted { .. }));
+        assert_eq!(weights.load(strict()).unwrap().graph.weights().unwrap(), [3.0, 3.0, 1.0, 1.0]);
+        let all_the_same = Archive::path_graph().with("adj_data", &[3, 3, 3, 3]);
+        assert_eq!(all_the_same.load(strict()).unwrap(), Archive::path_graph().load(strict()).unwrap());
     }
 
     #[test]
@@ -294,6 +306,7 @@ mod tests {
         check(graph().with("adj_indptr", &[0, 3, 1, 4]), "entry 2 is smaller than the one before it");
         check(graph().with("adj_indptr", &[0, 1, 3, 3]), "`adj_indptr`: entry 3 is 3, expected 4");
         check(graph().with("adj_data", &[1]), "its shape is [1], expected [4], as many as columns");
+        check(graph().with("adj_data", &[1, 1, -2, 1]), "`adj_data`: entry 2 is -2, expected a weight of 0 or more");
         check(graph().with("adj_data", &[0; 4]), "has no links between different nodes");
         check(graph().with("attr_shape", &[2, 2]), "its shape is [4], expected [3], one more than rows");
         let bare = graph().with("attr_shape", &[3, 0]).with("attr_indptr", &[0; 4]).with("attr_indices", &[]);

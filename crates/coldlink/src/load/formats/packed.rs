@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `links.offsets`, `links.neighbors` | the graph: where each node's neighbours start, and the neighbours |
 //! | `relations.offsets`, `relations.neighbors` | the same between role nodes, where links have relations or directions |
+//! | `links.weights`, `links.times` | the weight and the time of each neighbour's link, where links have any; with relations they are in `relations.weights`, `relations.times` |
 //! | `attributes.offsets`, `attributes.columns`, `attributes.values` | a sparse row of attributes for each node |
 //! | `attributes.dense` | a dense row of those that are parts of vectors |
 //! | `types` | the node type of each node, where there are several |
@@ -56,10 +57,9 @@ pub fn write_packed(dataset: &Dataset, path: &Path) -> Result<(), LoadError> {
     let about = toml::to_string(&about).map_err(|error| failed(std::io::Error::other(error)))?;
     let attribute_names: Texts = attributes.names().0.iter().collect();
     let mut writer = ContainerWriter::default();
-    writer.links(&dataset.graph);
+    writer.links("links", &dataset.graph);
     if let Some(RoleGraph { graph, .. }) = &dataset.relations {
-        writer.list("relations.offsets", graph.offsets());
-        writer.list("relations.neighbors", graph.neighbor_array());
+        writer.links("relations", graph);
     }
     writer.list("attributes.offsets", attributes.offsets());
     writer.list("attributes.columns", attributes.columns());
@@ -92,7 +92,7 @@ fn read(container: &Container) -> Result<Dataset, FileError> {
         return Err(container.inconsistent(format!("it asks for {width} attributes, more than {most}")));
     }
     let (graph, attributes) = rayon::join(
-        || container.links(),
+        || container.links("links"),
         || read_attributes(container, [width, dense_width].map(|width| width as usize), schema.as_ref()),
     );
     let (graph, attributes) = (graph?, attributes?);
@@ -108,8 +108,7 @@ fn read(container: &Container) -> Result<Dataset, FileError> {
 /// The links between role nodes: the same links as those of the graph.
 fn read_relations(container: &Container, roles: Roles, graph: &Graph) -> Result<RoleGraph, FileError> {
     let inconsistent = |reason: &str| container.inconsistent(format!("relations: {reason}"));
-    let links = Graph::from_parts(container.list("relations.offsets")?, container.list("relations.neighbors")?);
-    let links = RoleGraph::from_parts(roles, links.map_err(inconsistent)?, graph.nodes()).map_err(inconsistent)?;
+    let links = RoleGraph::from_parts(roles, container.links("relations")?, graph.nodes()).map_err(inconsistent)?;
     let known = |(a, b): (NodeId, NodeId)| graph.has_link(links.roles.node(a), links.roles.node(b));
     if !links.graph.iter_links().all(known) {
         return Err(inconsistent("a link of a relation is none of the graph"));

@@ -79,20 +79,25 @@ impl NodeLink {
                 return Err(problem(path, PpiProblem::UnknownNode { link, id, nodes }));
             }
             notes.unknown_ends += usize::from(id >= nodes);
-            if let (Some(source), Some(target), true) = (number(source), number(target), weight != Some(0.0)) {
+            let weight = weight.unwrap_or(1.0);
+            if weight < 0.0 || !(weight as f32).is_finite() {
+                return Err(problem(path, PpiProblem::NotAWeight { link, weight }));
+            }
+            if let (Some(source), Some(target), true) = (number(source), number(target), weight != 0.0) {
                 given.pairs.push((source, target));
-                notes.weighted |= weight.is_some_and(|weight| weight != 1.0);
+                given.weights.push((weight as f32).max(f32::MIN_POSITIVE));
             }
         }
         // A file that says that links have a direction may state each both ways: then they have none.
         let directed = options.directed.or(if self.directed { None } else { Some(false) });
+        options.check_relations(path, &[])?;
         let built = given.build(members.len(), &LoadOptions { directed, ..options.clone() });
-        let mut notes = Notes { weighted: notes.weighted, unknown_ends: notes.unknown_ends, ..built.notes() };
+        let mut notes = Notes { unknown_ends: notes.unknown_ends, ..built.notes() };
         notes.directed &= self.directed;
         if self.directed && notes.cleaned.reciprocal == built.graph.links() {
             notes.cleaned.reciprocal = 0;
         }
-        options.check(path, &built.graph, &notes)?;
+        options.check(path, &built.graph)?;
         Ok((built, notes))
     }
 }
@@ -276,11 +281,17 @@ mod tests {
     }
 
     #[test]
-    fn strict_input_refuses_weights() {
-        let check = |files: &Files| files.load(strict()).unwrap_err();
+    fn weights_are_kept_unless_they_are_none() {
         let files = Files::new();
-        let weights = files.graph.replace("\"target\": 2", "\"target\": 2, \"weight\": 0.5");
-        assert!(matches!(check(&files.graph(&weights)), LoadError::Weighted { .. }));
+        let load = |weight: &str| {
+            let text = files.graph.replacen("\"target\": 2", &format!("\"target\": 2, \"weight\": {weight}"), 1);
+            files.clone().graph(&text).load(strict())
+        };
+        assert_eq!(load("0.5").unwrap().graph.weights().unwrap(), [0.5, 0.5, 1.0, 1.0]);
+        assert!(load("1").unwrap().graph.weights().is_none());
+        let error = load("-0.5").unwrap_err();
+        assert!(error.to_string().ends_with("link 0 has the weight -0.5, expected 0 or more"), "{error}");
+        assert!(error.hint().is_some());
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! A graph as two tables, one of links and one of nodes; and new nodes as a table.
 
+mod ends;
 mod json_lines;
+mod links;
 mod memory;
 mod nodes;
 mod pairs;
@@ -12,45 +14,36 @@ mod parquet;
 mod rows;
 mod text;
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use ends::{Ends, some_ends};
+use links::Links;
 use nodes::{NamesOfRows, NodeTable, read_new};
 use rows::Rows;
 pub(in crate::load) use rows::endings;
 
-use super::error::{LineProblem, LoadError, TableProblem};
+use super::error::LoadError;
 use super::input::Input;
-use super::{BuiltLinks, GivenLinks, Limits, LoadOptions, UnknownNodes, name_of};
-use crate::columns::{Cells, ColumnKind, EdgeColumns, Schema, TypeColumn};
+use super::{BuiltLinks, Limits, LoadOptions, name_of};
+use crate::columns::{ColumnKind, Schema, TypeColumn};
 use crate::dataset::{Dataset, NewNodes, Notes};
-use crate::graph::{Graph, Names, NodeId};
+use crate::graph::{Graph, Names};
 
 pub use memory::{Objects, Table};
 pub use pairs::{load_given_links, load_names, load_pairs};
 pub(in crate::load) use rows::is_table;
 
-/// Headers of the two columns that make a link; other tables have it in their first two.
-const ENDS: [(&str, &str); 4] = [("source", "target"), ("from", "to"), ("src", "dst"), ("src", "dest")];
-
-/// Headers of a column that says what links mean.
-const RELATIONS: [&str; 7] = ["relation", "rel", "relation_type", "edge_type", "link_type", "predicate", "rel_type"];
-
-/// The most relations that a table may have.
-const MOST_RELATIONS: usize = 32;
-
-/// Headers of a column of weights.
-const WEIGHTS: [&str; 3] = ["weight", "weights", "w"];
-
 /// Loads a graph from a table of links and a table of nodes.
 ///
-/// Whether links are directed is found out from how they run, unless `options` say so. A weight of 0 is no link; other weights are dropped.
+/// Whether links are directed is found out from how they run, unless `options` say so. A weight of 0 is no link; other weights are kept,
+/// and those of several rows of one link add up.
 pub fn load_tables(edges: &Path, nodes: &Path, options: &LoadOptions) -> Result<Dataset, LoadError> {
     let [of_nodes, of_edges] = [nodes, edges].map(|path| Input::open(path, &options.limits));
     let (of_nodes, of_edges) = (of_nodes?, of_edges?);
     let open = || Rows::open(&of_nodes);
-    let table = NodeTable::read(&open, &options.columns, options.strict_input)?;
-    assemble(table, &open, (edges, Rows::open(&of_edges)?), options)
+    let links = || Rows::open(&of_edges);
+    assemble(&open, (edges, &links), options)
 }
 
 /// Loads a graph from both tables as JSON lines in memory.
@@ -58,40 +51,44 @@ pub fn load_json_lines(nodes: Vec<u8>, edges: Vec<u8>, options: &LoadOptions) ->
     let nodes = Input::in_memory("nodes", nodes, &options.limits);
     let edges = Input::in_memory("edges", edges, &options.limits);
     let open = || Rows::of_json_lines(&nodes);
-    let table = NodeTable::read(&open, &options.columns, options.strict_input)?;
-    let rows = Rows::of_json_lines(&edges)?;
-    assemble(table, &open, (Path::new("edges"), rows), options)
+    let links = || Rows::of_json_lines(&edges);
+    assemble(&open, (Path::new("edges"), &links), options)
 }
 
 /// Loads a graph from both tables in memory. Rows are counted from 1 in errors, as lines of files are.
 pub fn load_in_memory(nodes: &dyn Table, edges: &dyn Table, options: &LoadOptions) -> Result<Dataset, LoadError> {
     let open = || Rows::of_table("nodes", nodes);
-    let table = NodeTable::read(&open, &options.columns, options.strict_input)?;
-    let rows = Rows::of_table("edges", edges)?;
-    assemble(table, &open, (Path::new("edges"), rows), options)
+    let links = || Rows::of_table("edges", edges);
+    assemble(&open, (Path::new("edges"), &links), options)
 }
+
+/// Opens a table.
+type Open<'o, 'a> = &'o dyn Fn() -> Result<Rows<'a>, LoadError>;
 
 /// Puts both tables together. Where links show which column tells node types, the node table is read once more.
 fn assemble<'a>(
-    table: NodeTable,
-    open: &dyn Fn() -> Result<Rows<'a>, LoadError>,
-    (edges, links): (&Path, Rows<'_>),
+    open: Open<'_, 'a>,
+    (edges, links): (&Path, Open<'_, '_>),
     options: &LoadOptions,
 ) -> Result<Dataset, LoadError> {
-    let ends = Ends { file_name: &table.file_name, numbers: table.index()? };
-    let Links { given, weighted, unknown_ends } = Links::read(links, &ends, options)?;
+    let table = NodeTable::read(open, &some_ends(links()?, options)?, &options.columns, options.strict_input)?;
+    let ends = Ends::new(&table.file_name, table.index()?, options);
+    let Links { given, unknown_ends } = Links::read(links()?, &ends, options)?;
+    options.check_relations(edges, &given.relations)?;
     let built = given.build(ends.numbers.len(), options);
+    let other_forms = ends.other_forms();
     let table = with_types(table, open, &built.graph, options)?;
     let notes = Notes {
-        weighted,
         unknown_ends,
+        other_forms,
+        repeated_rows: table.repeated_rows,
         ignored_columns: table.schema.ignored(),
         cells: table.mismatches.notes(),
         columns: table.findings.clone(),
         ..built.notes()
     };
     let BuiltLinks { graph, relations, .. } = built;
-    options.check(edges, &graph, &notes)?;
+    options.check(edges, &graph)?;
     if table.attributes.width() == 0 {
         return Err(LoadError::NoAttributes { path: table.path });
     }
@@ -103,7 +100,7 @@ fn assemble<'a>(
 /// The table with the node types that links show and a column's name says. Where links alone show them, it is only proposed.
 fn with_types<'a>(
     mut table: NodeTable,
-    open: &dyn Fn() -> Result<Rows<'a>, LoadError>,
+    open: Open<'_, 'a>,
     graph: &Graph,
     options: &LoadOptions,
 ) -> Result<NodeTable, LoadError> {
@@ -114,7 +111,8 @@ fn with_types<'a>(
     if found.is_named() {
         let mut columns = options.columns.clone();
         columns.columns.insert(found.name.clone(), ColumnKind::Type {});
-        table = NodeTable::read(open, &columns, options.strict_input)?;
+        columns.id = Some(table.schema.id);
+        table = NodeTable::read(open, &HashSet::new(), &columns, options.strict_input)?;
     }
     table.findings.iter_mut().filter(|finding| finding.column == found.name).for_each(|finding| found.tell(finding));
     Ok(table)
@@ -162,154 +160,14 @@ pub fn new_nodes(table: &dyn Table, schema: &Schema, strict: bool) -> Result<New
     read_new(Rows::of_table("new nodes", table)?, schema, NamesOfRows::Optional, strict)
 }
 
-/// What an edge table says.
-#[derive(Default)]
-struct Links {
-    given: GivenLinks,
-    weighted: bool,
-    unknown_ends: usize,
-}
-
-impl Links {
-    fn read(mut rows: Rows<'_>, nodes: &Ends, options: &LoadOptions) -> Result<Self, LoadError> {
-        let columns = match &options.columns.edges {
-            Some(given) => LinkColumns::given(&rows, given)?,
-            None => LinkColumns::find(&rows, nodes)?,
-        };
-        let mut links = Links::default();
-        while let Some((line, row)) = rows.next()? {
-            let added = links.add(&columns, row, nodes, options.unknown_nodes);
-            added.map_err(|problem| rows.line_problem(line, problem))?;
-        }
-        Ok(links)
-    }
-
-    fn add(
-        &mut self,
-        columns: &LinkColumns,
-        row: &dyn Cells,
-        nodes: &Ends,
-        unknown_nodes: UnknownNodes,
-    ) -> Result<(), LineProblem> {
-        let weight = columns.weight(row)?;
-        match (nodes.find(row, &columns.source), nodes.find(row, &columns.target)) {
-            (Ok(source), Ok(target)) if weight != 0.0 => {
-                self.given.pairs.push((source, target));
-                if let Some(column) = &columns.relation {
-                    let relation = self.relation(&row.cell(column.index).to_text(), &column.name)?;
-                    self.given.relation_of.push(relation);
-                }
-            }
-            (Ok(_), Ok(_)) => {}
-            _ if unknown_nodes == UnknownNodes::Drop => self.unknown_ends += 1,
-            (Err(problem), _) | (_, Err(problem)) => return Err(problem),
-        }
-        self.weighted |= weight != 0.0 && weight != 1.0;
-        Ok(())
-    }
-}
-
-impl Links {
-    /// The number of a relation, a new one where it is the first of its name.
-    fn relation(&mut self, name: &str, column: &str) -> Result<u8, LineProblem> {
-        let relations = &mut self.given.relations;
-        let known = relations.iter().position(|known| known == name);
-        if known.is_none() {
-            if relations.len() == MOST_RELATIONS {
-                return Err(LineProblem::TooManyRelations { column: column.to_owned(), most: MOST_RELATIONS });
-            }
-            relations.push(name.to_owned());
-        }
-        Ok(known.unwrap_or(relations.len() - 1) as u8)
-    }
-}
-
-/// The nodes that links may join.
-struct Ends<'a> {
-    file_name: &'a str,
-    numbers: HashMap<&'a str, NodeId>,
-}
-
-impl Ends<'_> {
-    fn find(&self, row: &dyn Cells, column: &LinkColumn) -> Result<NodeId, LineProblem> {
-        let name = row.cell(column.index).to_text();
-        self.numbers.get(&*name).copied().ok_or_else(|| match &*name {
-            "" => LineProblem::NoName { column: column.name.clone() },
-            name => LineProblem::UnknownNode { name: name.to_owned(), nodes: self.file_name.to_owned() },
-        })
-    }
-}
-
-/// Where an edge table has what.
-struct LinkColumns {
-    source: LinkColumn,
-    target: LinkColumn,
-    weight: Option<LinkColumn>,
-    relation: Option<LinkColumn>,
-}
-
-struct LinkColumn {
-    index: usize,
-    name: String,
-}
-
-impl LinkColumns {
-    fn given(rows: &Rows<'_>, given: &EdgeColumns) -> Result<Self, LoadError> {
-        let optional = |name: &Option<String>| name.as_ref().map(|name| rows.find(name)).transpose();
-        let more = [optional(&given.weight)?, optional(&given.relation)?];
-        Ok(LinkColumns::at(rows.header(), rows.find(&given.source)?, rows.find(&given.target)?, more))
-    }
-
-    /// Weights and relations are in columns that are called so, unless it is said.
-    fn at(header: &[String], source: usize, target: usize, [weight, relation]: [Option<usize>; 2]) -> Self {
-        let named = |name: &&str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
-        let found = |names: &[&str]| names.iter().find_map(named).filter(|&place| place != source && place != target);
-        let column = |index: usize| LinkColumn { index, name: header[index].clone() };
-        LinkColumns {
-            source: column(source),
-            target: column(target),
-            weight: weight.or_else(|| found(&WEIGHTS)).map(column),
-            relation: relation.or_else(|| found(&RELATIONS)).map(column),
-        }
-    }
-
-    fn find(rows: &Rows<'_>, nodes: &Ends) -> Result<Self, LoadError> {
-        let header = rows.header();
-        if header.len() < 2 {
-            return Err(rows.problem(TableProblem::TooFewColumns { columns: header.len() }));
-        }
-        let named = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
-        let pair = ENDS.iter().find_map(|(source, target)| named(source).zip(named(target)));
-        let (source, target) = pair.unwrap_or((0, 1));
-        if pair.is_none() && [source, target].iter().all(|&end| nodes.numbers.contains_key(header[end].as_str())) {
-            return Err(rows.problem(TableProblem::NoHeader { cell: header[0].clone() }));
-        }
-        Ok(LinkColumns::at(header, source, target, [None, None]))
-    }
-
-    /// A weight that is not given is 1.
-    fn weight(&self, row: &dyn Cells) -> Result<f64, LineProblem> {
-        let Some(column) = &self.weight else { return Ok(1.0) };
-        let cell = row.cell(column.index).tidy();
-        if cell.is_missing() {
-            return Ok(1.0);
-        }
-        cell.number().ok_or_else(|| {
-            let (name, text) = (column.name.clone(), cell.to_text().into_owned());
-            let is_number = text.parse::<f64>().is_ok();
-            if is_number { LineProblem::not_finite((name, text)) } else { LineProblem::not_a_number((name, text)) }
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::columns::CellProblem;
     use std::io::Write;
 
-    use crate::graph::Attributes;
-    use crate::load::load;
+    use crate::graph::{Attributes, NodeId};
+    use crate::load::{LineProblem, UnknownNodes, load};
 
     const NODES: &str = "id,year,words\np1,1999,graph|link\np2,,node\np3,2001,\"link, new | node\"\n";
     const EDGES: &str = "source,target\np1,p2\np3,p1\n";
@@ -423,11 +281,13 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_noted_and_zero_is_no_link() {
+    fn weights_are_told_and_zero_is_no_link() {
         let dataset = load_plain("source,target,weight\np1,p2,0.5\np1,p3,0\np2,p3,\n", NODES).unwrap();
         assert_eq!(dataset.graph.iter_links().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
-        assert!(dataset.notes.weighted);
-        assert!(!load_plain("source,target,weight\np1,p2,1\n", NODES).unwrap().notes.weighted);
+        assert_eq!(dataset.notes_in_words(), ["links have weights from 0.5 to 1: strong links count more"]);
+        let dataset = load_plain("source,target,weight,year\np1,p2,1,2001\np2,p3,1,\n", NODES).unwrap();
+        let times = "links have times from 2001 to 2001, 1 of 2 without one: the protocol `temporal` splits by them";
+        assert_eq!(dataset.notes_in_words(), [times]);
     }
 
     #[test]
@@ -435,13 +295,6 @@ mod tests {
         let drop = LoadOptions { unknown_nodes: UnknownNodes::Drop, ..LoadOptions::default() };
         let dataset = load_texts(b"source,target\np1,p9\np1,p2\n", NODES.as_bytes(), drop).unwrap();
         assert_eq!((dataset.graph.links(), dataset.notes.unknown_ends), (1, 1));
-    }
-
-    #[test]
-    fn strict_input_refuses_weights() {
-        let strict = LoadOptions { strict_input: true, ..LoadOptions::default() };
-        let check = |edges: &str| load_texts(edges.as_bytes(), NODES.as_bytes(), strict.clone()).unwrap_err();
-        assert!(matches!(check("source,target,w\np1,p2,3\n"), LoadError::Weighted { .. }));
     }
 
     #[test]
@@ -475,7 +328,6 @@ mod tests {
         check(EDGES, "id\np1\np2\np3\n", "nodes.csv` becomes an attribute");
         check(EDGES, "id,x\np1,1\np2,2\np1,3\n", "nodes.csv` line 4: node `p1` already has a row, on line 2");
         check(EDGES, "id,x\np1,1\n,2\n", "nodes.csv` line 3: column `id` is empty, but must name the node");
-        check(EDGES, "id,x,x\np1,1,2\n", "nodes.csv`: the header names column `x` twice");
     }
 
     #[test]

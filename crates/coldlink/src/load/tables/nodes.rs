@@ -1,9 +1,11 @@
 //! Rows of nodes: their names, and what they are encoded to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::Open;
+use super::ends::EndsByColumn;
 use super::rows::Rows;
 use crate::columns::{Cell, ColumnKind, Columns, Encoded, Encoder, Finding, Mismatches, Schema, Surveys};
 use crate::dataset::NewNodes;
@@ -22,20 +24,33 @@ pub(in crate::load) struct NodeTable {
     pub path: PathBuf,
     /// The line on which each row begins.
     lines: Vec<u64>,
+    /// Rows that were there before, and are left out.
+    pub repeated_rows: usize,
 }
 
 impl NodeTable {
-    /// Reads a table, twice: to find out what its columns are, and to encode it. `open` opens it.
-    pub fn read<'a>(
-        open: &dyn Fn() -> Result<Rows<'a>, LoadError>,
-        given: &Columns,
+    /// Reads a table, twice: to find out what its columns are, and to encode it. Where rows are there twice, once more. `ends` are
+    /// names of nodes, by which the column of names is found.
+    pub fn read(open: Open<'_, '_>, ends: &HashSet<String>, given: &Columns, strict: bool) -> Result<Self, LoadError> {
+        let kinds = find_kinds(open()?, ends, given)?;
+        let table = NodeTable::encode(open, &kinds, strict, &HashSet::new())?;
+        match table.repeated(open, kinds.0)? {
+            repeated if repeated.is_empty() || strict => Ok(table),
+            repeated => NodeTable::encode(open, &kinds, strict, &repeated),
+        }
+    }
+
+    /// Without the rows on some lines.
+    fn encode(
+        open: Open<'_, '_>,
+        (id, kinds, findings): &Kinds,
         strict: bool,
+        without: &HashSet<u64>,
     ) -> Result<Self, LoadError> {
-        let (id, kinds, mut findings) = find_kinds(open()?, given)?;
         let mut rows = open()?;
-        let header = rows.header().to_vec();
-        let mut encoder = Encoder::collecting(&header, &kinds, strict);
-        let (names, lines) = read_rows(&mut rows, Some(id), NamesOfRows::Given, &mut encoder)?;
+        let (id, mut findings, header) = (*id, findings.clone(), rows.header().to_vec());
+        let mut encoder = Encoder::collecting(&header, kinds, strict);
+        let (names, lines) = read_rows(&mut rows, (Some(id), NamesOfRows::Given), &mut encoder, without)?;
         let (columns, encoded) = encoder.end_collecting();
         let schema = Schema { id: header[id].clone(), columns };
         let mismatches = encoded.mismatches.clone();
@@ -52,7 +67,29 @@ impl NodeTable {
             findings,
             path,
             lines,
+            repeated_rows: without.len(),
         })
+    }
+
+    /// The lines of rows that say the same as an earlier row of that name; none where another row of a name says something else.
+    fn repeated(&self, open: Open<'_, '_>, id: usize) -> Result<HashSet<u64>, LoadError> {
+        let (mut seen, mut twice) = (HashSet::with_capacity(self.names.len()), HashSet::new());
+        twice.extend(self.names.iter().filter(|name| !seen.insert(*name)));
+        let (mut first, mut repeated) = (HashMap::new(), HashSet::new());
+        if twice.is_empty() {
+            return Ok(repeated);
+        }
+        let mut rows = open()?;
+        while let Some((line, row)) = rows.next()? {
+            let Some(name) = twice.get(&*row.cell(id).to_text()) else { continue };
+            let cells: Vec<String> = (0..row.len()).map(|place| row.cell(place).to_text().into_owned()).collect();
+            match first.get(name) {
+                None => drop(first.insert(*name, cells)),
+                Some(first) if *first == cells => drop(repeated.insert(line)),
+                Some(_) => return Ok(HashSet::new()),
+            }
+        }
+        Ok(repeated)
     }
 
     /// From names to numbers; every row must have a name of its own, and there must be a row.
@@ -80,14 +117,17 @@ fn attributes(schema: &Schema, encoded: Encoded, names: AttributeNames) -> Attri
 /// Encodes all rows; yields their names, which are empty where there is no column of names, and their lines.
 fn read_rows(
     rows: &mut Rows<'_>,
-    id: Option<usize>,
-    required: NamesOfRows,
+    (id, required): (Option<usize>, NamesOfRows),
     encoder: &mut Encoder<'_>,
+    without: &HashSet<u64>,
 ) -> Result<(Texts, Vec<u64>), LoadError> {
     let path = rows.path().to_owned();
     let id_name = id.map(|id| rows.header()[id].clone()).filter(|_| required == NamesOfRows::Given);
     let (mut offsets, mut bytes, mut lines) = (vec![0], Vec::new(), Vec::new());
     while let Some((line, row)) = rows.next()? {
+        if without.contains(&line) {
+            continue;
+        }
         let name = id.map_or(Cell::Missing, |id| row.cell(id)).to_text();
         if let (true, Some(column)) = (name.is_empty(), &id_name) {
             let problem = LineProblem::NoName { column: column.clone() };
@@ -146,7 +186,7 @@ pub(in crate::load) fn read_new(
     };
     other_columns(&rows, encoder.mismatches())?;
     let path = rows.path().to_owned();
-    let (texts, lines) = read_rows(&mut rows, id, names, &mut encoder)?;
+    let (texts, lines) = read_rows(&mut rows, (id, names), &mut encoder, &HashSet::new())?;
     // Columns that some node types have are missed once there is a row of such a type.
     other_columns(&rows, encoder.mismatches())?;
     if lines.is_empty() {
@@ -165,19 +205,23 @@ pub(in crate::load) fn read_new(
 type Kinds = (usize, Vec<(usize, ColumnKind)>, Vec<Finding>);
 
 /// Kinds are those that are given, and the others by a look through the table.
-fn find_kinds(mut rows: Rows<'_>, given: &Columns) -> Result<Kinds, LoadError> {
+fn find_kinds(mut rows: Rows<'_>, ends: &HashSet<String>, given: &Columns) -> Result<Kinds, LoadError> {
     let header = rows.header().to_vec();
     let named = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
-    let id = match &given.id {
+    let mut id = match &given.id {
         Some(id) => rows.find(id)?,
         None => ["id", "node", "name"].iter().find_map(|name| named(name)).unwrap_or(0),
     };
     given.columns.keys().try_for_each(|name| rows.find(name).map(drop))?;
-    let mut surveys = Surveys::of(header.len());
+    let (mut surveys, mut by_column) = (Surveys::of(header.len()), EndsByColumn::new(ends, header.len()));
     if (0..header.len()).any(|column| column != id && !given.columns.contains_key(&header[column])) {
         while let Some((_, row)) = rows.next()? {
+            by_column.look(row);
             surveys.look(row);
         }
+    }
+    if given.id.is_none() {
+        id = by_column.names(id);
     }
     let findings = surveys.findings(&header, id, given);
     let (kinds, findings) = findings.into_iter().map(|(place, kind, finding)| ((place, kind), finding)).unzip();

@@ -1,17 +1,20 @@
 //! Parquet files, row by row, as typed cells.
 
+mod pages;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use bytes::Bytes;
 use parquet::basic::{LogicalType, TimeUnit};
-use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::metadata::ParquetMetaDataReader;
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::record::reader::RowIter;
 use parquet::schema::types::Type;
 use serde_json::Value;
 
+use self::pages::Pages;
 use crate::columns::{Cell, Cells};
 use crate::load::error::{LineProblem, LoadError};
 use crate::load::input::Input;
@@ -29,16 +32,15 @@ pub(in crate::load) struct ParquetRows {
 impl ParquetRows {
     /// The rows, and the names of the columns.
     pub fn open(input: &Input) -> Result<(Self, Vec<String>), LoadError> {
-        let reader: Box<dyn FileReader> = match input.file_or_held()? {
-            Ok(file) => guarded(input.path(), || Ok(Box::new(SerializedFileReader::new(file)?)))?,
-            Err(held) => guarded(input.path(), || Ok(Box::new(SerializedFileReader::new(Bytes::from_owner(held))?)))?,
+        let (reader, pages) = match input.file_or_held()? {
+            Ok(file) => opened(input, file)?,
+            Err(held) => opened(input, Bytes::from_owner(held))?,
         };
-        check_unpacked(input, reader.metadata())?;
         guarded(input.path(), || {
             let columns = reader.metadata().file_metadata().schema().get_fields();
             let header = columns.iter().map(|column| column.name().to_owned()).collect();
             let nanoseconds = columns.iter().map(|column| has_nanoseconds(column)).collect();
-            let rows = RowIter::from_file_into(reader);
+            let rows = RowIter::from_file_into(reader).with_batch_size(pages.batch);
             Ok((ParquetRows { rows, nanoseconds, cells: Vec::new(), row: 0 }, header))
         })
     }
@@ -72,15 +74,14 @@ impl ParquetRows {
     }
 }
 
-/// Whether the file says that it unpacks to no more than it may.
-fn check_unpacked(input: &Input, about: &ParquetMetaData) -> Result<(), LoadError> {
-    let columns = about.row_groups().iter().flat_map(RowGroupMetaData::columns);
-    let sizes = columns.map(|column| u64::try_from(column.uncompressed_size()).unwrap_or(u64::MAX));
-    let unpacked = sizes.fold(0, u64::saturating_add);
-    if unpacked > input.limits().most_unpacked(input.len()?) {
-        return Err(input.unpacks_too_far());
-    }
-    Ok(())
+/// A file whose pages ask for no more than they may.
+fn opened<F: ChunkReader + 'static>(input: &Input, file: F) -> Result<(Box<dyn FileReader>, Pages), LoadError> {
+    let path = input.path();
+    let about = guarded(path, || ParquetMetaDataReader::new().parse_and_finish(&file))?;
+    let most = input.limits().most_unpacked(input.len()?);
+    let pages = guarded(path, || Pages::of(&file, &about, most))?.ok_or_else(|| input.unpacks_too_far())?;
+    let reader = guarded(path, || SerializedFileReader::new(file))?;
+    Ok((Box::new(reader), pages))
 }
 
 fn has_nanoseconds(column: &Type) -> bool {

@@ -1,6 +1,7 @@
 //! Tables row by row, whatever they are in: `.csv` and `.tsv` with a header, quoted where needed, or `.jsonl` with an object on each
 //! line; packed by gzip or zstandard, or not; Parquet; or memory.
 
+use std::collections::HashSet;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -77,7 +78,7 @@ impl<'a> Rows<'a> {
     }
 
     fn new(input: Input, header: Vec<String>, source: Source<'a>) -> Result<Self, LoadError> {
-        let rows = Rows { input, header, source };
+        let rows = Rows { input, header: told_apart(header), source };
         rows.check_header().map(|()| rows)
     }
 
@@ -86,12 +87,7 @@ impl<'a> Rows<'a> {
         if columns > most {
             return Err(self.problem(TableProblem::TooManyColumns { columns, most }));
         }
-        let mut sorted: Vec<&String> = self.header.iter().collect();
-        sorted.sort_unstable();
-        match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(self.problem(TableProblem::RepeatedColumn { column: pair[0].clone() })),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// The file.
@@ -144,6 +140,22 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// The names of columns, those that are there before with a number: `price (2)`.
+fn told_apart(mut header: Vec<String>) -> Vec<String> {
+    let mut taken: HashSet<String> = HashSet::with_capacity(header.len());
+    for (place, name) in header.iter_mut().enumerate() {
+        let own = std::mem::take(name);
+        let numbered = |number: usize| match own.as_str() {
+            "" => format!("column {}", place + number - 1),
+            own => format!("{own} ({number})"),
+        };
+        let free = if taken.contains(&own) { (2..).map(numbered).find(|name| !taken.contains(name)) } else { None };
+        *name = free.unwrap_or(own);
+        taken.insert(name.clone());
+    }
+    header
+}
+
 enum Format {
     /// Cells with this byte between them.
     Separated(u8),
@@ -157,12 +169,27 @@ impl Format {
         let plain = name.trim_end_matches(".gz").trim_end_matches(".zst");
         let first_line = || start.split(|&byte| byte == b'\n').next().unwrap_or_default();
         match plain.rsplit('.').next() {
-            Some("csv") => Format::Separated(b','),
+            Some("csv") => Format::Separated(separator(first_line())),
             Some("tsv") => Format::Separated(b'\t'),
             Some("jsonl" | "ndjson") => Format::JsonLines,
             _ if start.trim_ascii_start().starts_with(b"{") => Format::JsonLines,
             _ if first_line().contains(&b'\t') => Format::Separated(b'\t'),
             _ => Format::Separated(b','),
         }
+    }
+}
+
+/// The separator of a `.csv` file: the comma, unless its header has none and has another. Many programs write what the country's
+/// numbers leave free.
+fn separator(header: &[u8]) -> u8 {
+    let mut quoted = false;
+    let is_outside = |byte: &&u8| {
+        quoted ^= **byte == b'"';
+        !quoted
+    };
+    let found: Vec<u8> = header.iter().filter(is_outside).copied().filter(|byte| b",;\t|".contains(byte)).collect();
+    match found.first() {
+        Some(&first) if !found.contains(&b',') => first,
+        _ => b',',
     }
 }
