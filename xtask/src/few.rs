@@ -7,7 +7,7 @@ use anyhow::Result;
 use coldlink_chart::{Line, LineChart, lines};
 use serde_json::Value;
 
-use crate::quality::{append, machine, read, today};
+use crate::quality::{append, machine, newest, read, today};
 use crate::real_data::{data, report};
 use crate::steps::{Steps, cargo, root};
 
@@ -25,9 +25,12 @@ const GRAPHS: [Graph; 4] = [
     Graph { name: "Debian", path: "debian", seeds: 1 },
 ];
 
-/// Evaluates what has no report yet, then writes the summary and the picture.
+/// Evaluates what has no report yet, then writes the summary and the picture; or these alone.
 pub fn run(arguments: &[String]) -> Result<()> {
     let only = arguments.first();
+    if only.is_some_and(|only| only == "summary") {
+        return write_summary(&newest("-few")?);
+    }
     let data = data()?;
     let folder = root().join("results").join(format!("{}-few", today()?));
     fs::create_dir_all(&folder)?;

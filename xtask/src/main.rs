@@ -70,7 +70,7 @@ const TASKS: [Task; 23] = [
     },
     Task {
         name: "few",
-        arguments: "[GRAPH]",
+        arguments: "[GRAPH | summary]",
         about: "lists of new nodes that have 0, 1, 2 or 5 links, on four graphs, into results/ (a quarter of an hour); goes on where it stopped",
         run: few::run,
     },
