@@ -103,9 +103,11 @@ class Model:
 
     def recommend(
         self,
-        new: Any,
+        new: Any = None,
         k: int = 10,
         *,
+        known: Iterable[Any] | None = None,
+        links: Any = None,
         among: str = "known",
         exclude: Iterable[Any] = (),
         node_type: str | None = None,
@@ -129,6 +131,11 @@ class Model:
         ranks as if popularity had no effect. A score is the log-odds of a link; its probability holds for `base_rate`,
         the share of linked pairs among all, which is the training graph's unless given.
 
+        `links` are links that new nodes have already: a list of pairs, a DataFrame or an array with the columns
+        `source`, `target` and, where links have several relations, `relation`. One end is a new node, the other a known
+        one. They count as evidence and are not found again. `known` asks about nodes of the model instead of `new` ones:
+        for links that they do not have yet.
+
         Gives a DataFrame, or a list of dicts where pandas is not installed: `source`, `rank`, `target`, `known` (or
         else the target is new), `relation` and `direction` where links have any, `score`, and `probability` where the
         model gives it.
@@ -136,11 +143,16 @@ class Model:
         >>> links = model.recommend([{"id": "n1", "words": "honey"}, {"id": "n2", "words": "pollen"}], k=2)
         >>> links[["source", "rank", "known"]].to_numpy().tolist()
         [['n1', 1, True], ['n1', 2, True], ['n2', 1, True], ['n2', 2, True]]
+        >>> linked = model.recommend({"id": "n1", "words": "honey"}, k=1, links=[("n1", "p1")])
+        >>> len(linked), "p1" in linked["target"].to_list()
+        (1, False)
+        >>> model.recommend(known=["p1", "p2"], k=1)["source"].to_list()
+        ['p1', 'p2']
         >>> found = model.recommend({"id": "n1", "words": "honey"}, k=3, where={"words": "hive"})["target"]
         >>> ["hive" in words for words in papers.set_index("id")["words"][found]]
         [True, True, True]
         """
-        asked = self._ask(new, names)
+        asked = self._ask(new, names, known, links)
         query = _query(k, among, exclude, node_type, where, popularity, base_rate, False, relation, direction)
         rows, ranks, targets, scores, probabilities, meanings, notes = asked.recommend(query)
         notice(asked.notes + notes)
@@ -163,9 +175,11 @@ class Model:
 
     def links(
         self,
-        new: Any,
+        new: Any = None,
         k: int = 10,
         *,
+        known: Iterable[Any] | None = None,
+        links: Any = None,
         among: str = "known",
         exclude: Iterable[Any] = (),
         node_type: str | None = None,
@@ -189,38 +203,46 @@ class Model:
         >>> [reason["name"] for reason in answer["links"][0]["explanation"]["attributes"]]
         ['words=honey']
         """
-        asked = self._ask(new, names)
+        asked = self._ask(new, names, known, links)
         query = _query(k, among, exclude, node_type, where, popularity, base_rate, explain, relation, direction)
         text, notes = asked.links(query)
         return {"links": json.loads(text), "notes": asked.notes + notes}
 
-    def score(self, pairs: Any, new: Any = None, *, names: Iterable[Any] | None = None) -> npt.NDArray[np.float32]:
+    def score(
+        self, pairs: Any, new: Any = None, *, links: Any = None, names: Iterable[Any] | None = None
+    ) -> npt.NDArray[np.float32]:
         """The scores of pairs; the higher, the likelier a link.
 
         `pairs` is a list of pairs, a DataFrame or an array with two columns: source and target. A source is one of the
         `new` nodes, or else a known one; a target is a known node, or else a new one. A third column `known` says
-        which, should both have that name.
+        which, should both have that name. `links` are those that new nodes have already, as in `recommend`.
 
         >>> model.score([("n1", "p1"), ("n1", "p2")], new={"id": "n1", "words": "honey"}).shape
         (2,)
         >>> model.score([("p1", "p2")]).dtype
         dtype('float32')
         """
-        asked = self._ask_about_pairs(new, names)
+        asked = self._ask_about_pairs(new, names, links)
         scores = asked.score(tables.named_pairs(pairs))
         notice(asked.notes)
         return scores
 
     def predict(
-        self, pairs: Any, new: Any = None, *, base_rate: float | None = None, names: Iterable[Any] | None = None
+        self,
+        pairs: Any,
+        new: Any = None,
+        *,
+        links: Any = None,
+        base_rate: float | None = None,
+        names: Iterable[Any] | None = None,
     ) -> npt.NDArray[np.float64]:
-        """The probabilities that pairs are linked: `pairs` as `score` takes them, `base_rate` as `recommend` does.
+        """The probabilities that pairs are linked: `pairs` and `links` as `score` takes them, `base_rate` as `recommend`.
 
         >>> probability, = model.predict([("n1", "p1")], new={"id": "n1", "words": "honey"})
         >>> bool(0 < probability < 1)
         True
         """
-        asked = self._ask_about_pairs(new, names)
+        asked = self._ask_about_pairs(new, names, links)
         probabilities = asked.predict(tables.named_pairs(pairs), base_rate)
         notice(asked.notes)
         return probabilities
@@ -440,12 +462,21 @@ class Model:
             self._names = tables.names_array(trained.names(), trained.nodes)
         return self._names
 
-    def _ask(self, new: Any, names: Iterable[Any] | None) -> _coldlink.NewNodes:
-        return ask(self._fitted(), new, names)
+    def _ask(
+        self, new: Any, names: Iterable[Any] | None, known: Iterable[Any] | None = None, links: Any = None
+    ) -> _coldlink.NewNodes:
+        if (new is None) == (known is None):
+            raise ConfigError("ask about either `new` nodes or `known` ones", hint="give one of the two")
+        if known is not None:
+            if links is not None:
+                raise ConfigError("known nodes are asked about with the links they have", hint="omit `links`")
+            return self._fitted().ask_known(tables.texts_of([known] if isinstance(known, str) else known))
+        asked = ask(self._fitted(), new, names)
+        return asked if links is None else asked.linked(tables.named_links(links))
 
-    def _ask_about_pairs(self, new: Any, names: Iterable[Any] | None) -> _coldlink.NewNodes:
+    def _ask_about_pairs(self, new: Any, names: Iterable[Any] | None, links: Any) -> _coldlink.NewNodes:
         nobody = np.empty((0, self._fitted().attributes), dtype=np.float32)
-        return self._ask(nobody if new is None else new, names)
+        return self._ask(nobody if new is None else new, names, links=links)
 
     def __sklearn_is_fitted__(self) -> bool:
         return self.is_fitted

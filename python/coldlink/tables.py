@@ -154,6 +154,29 @@ def named_pairs(pairs: Any) -> list[Pair]:
     return [_pair(place, row) for place, row in enumerate(rows)]
 
 
+GivenLink: TypeAlias = "tuple[str, str, str | None]"
+"""The names of both ends of a link, and its relation, if that is said."""
+
+
+def named_links(links: Any) -> list[GivenLink]:
+    """The rows of a DataFrame, an array or a list as links of new nodes."""
+    if is_frame(links):
+        wanted = [name for name in ("source", "target", "relation") if name in links.columns]
+        columns = (links[wanted] if {"source", "target"} <= set(wanted) else links).astype(object)
+        links = columns.where(columns.notna(), None).to_numpy()
+    rows: Sequence[Any] = links.tolist() if isinstance(links, np.ndarray) else list(links)
+    return [_link(place, row) for place, row in enumerate(rows)]
+
+
+def _link(place: int, row: Any) -> GivenLink:
+    if not isinstance(row, (list, tuple)) or len(row) not in (2, 3):
+        raise LoadError(
+            f"row {place} of `links` is not a link", hint="give a list of links, such as `[('a', 'b')]`"
+        )
+    relation = row[2] if len(row) == 3 else None
+    return _text(row[0]), _text(row[1]), None if relation is None else _text(relation)
+
+
 def _in_order(pairs: pandas.DataFrame) -> pandas.DataFrame:
     """The columns `source` and `target`, or else the first two, and `known` where there is a third."""
     columns = list(pairs.columns)

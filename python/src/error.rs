@@ -66,7 +66,11 @@ pub fn out_of_range(argument: &str, range: &str, value: impl Display) -> PyErr {
 /// The exception for a query that cannot be answered: `LoadError` about nodes, else `ConfigError`.
 pub fn unanswered(error: QueryError) -> PyErr {
     let class = match error {
-        QueryError::NotFinite { .. } | QueryError::Width { .. } | QueryError::UnknownNode { .. } => "LoadError",
+        QueryError::NotFinite { .. }
+        | QueryError::Width { .. }
+        | QueryError::UnknownNode { .. }
+        | QueryError::NotKnown { .. }
+        | QueryError::Link { .. } => "LoadError",
         _ => "ConfigError",
     };
     Raised { class, message: error.to_string(), hint: worded(error.hint()), path: None, line: None }.into()

@@ -1,6 +1,6 @@
 //! New nodes and what a model answers about them.
 
-use coldlink::dataset::{End, NewNodes as Loaded, PairQuery};
+use coldlink::dataset::{End, GivenLink, NewNodes as Loaded, PairQuery};
 use coldlink::graph::NodeId;
 use coldlink::model::{Asked, Direction, Link, Model, QueryError, Resolved};
 use numpy::{PyArray1, PyArray2};
@@ -46,6 +46,12 @@ impl NewNodes {
         let asked = work(trained.py(), || model.ask(loaded))?.map_err(unanswered)?;
         Ok(NewNodes { asked, trained: trained.unbind() })
     }
+
+    pub fn ask_known(trained: Bound<'_, Trained>, names: Vec<String>) -> PyResult<Self> {
+        let model = &trained.get().model;
+        let asked = trained.py().detach(|| model.ask_known(&names)).map_err(unanswered)?;
+        Ok(NewNodes { asked, trained: trained.unbind() })
+    }
 }
 
 #[pymethods]
@@ -63,6 +69,14 @@ impl NewNodes {
     /// Their names; none where they are numbers.
     fn names(&self) -> Option<Vec<String>> {
         texts(&self.asked.new_nodes().names)
+    }
+
+    /// The same nodes with links that they have already: the names of both ends, and the relation where there are several.
+    fn linked(&self, py: Python<'_>, links: Vec<(String, String, Option<String>)>) -> PyResult<NewNodes> {
+        let link = |(source, target, relation)| GivenLink { source, target, relation };
+        let links: Vec<GivenLink> = links.into_iter().map(link).collect();
+        let asked = py.detach(|| self.model().with_links(self.asked.clone(), &links)).map_err(unanswered)?;
+        Ok(NewNodes { trained: self.trained.clone_ref(py), asked })
     }
 
     /// Their most likely links, best first, as columns of numbers; new nodes are numbered after known ones.

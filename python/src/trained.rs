@@ -136,6 +136,11 @@ impl Trained {
         NewNodes::ask(this, loaded.map_err(raised)?)
     }
 
+    /// Known nodes, by their names.
+    fn ask_known(this: Bound<'_, Self>, names: Vec<String>) -> PyResult<NewNodes> {
+        NewNodes::ask_known(this, names)
+    }
+
     /// New nodes from a matrix with the columns of the graph's attributes.
     fn ask_arrays(this: Bound<'_, Self>, x: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyResult<NewNodes> {
         let attributes = arrays::attributes(x)?;

@@ -50,6 +50,8 @@ class Asked:
     popularity: float = 1.0
     base_rate: float | None = None
     pairs: list[tuple[str, str, bool | None]] = field(default_factory=list)
+    links: list[tuple[str, str]] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
 
 
 def shop() -> tuple[list[Item], list[dict[str, str]]]:
@@ -87,6 +89,11 @@ def queries() -> list[Asked]:
 def drawn(random: np.random.Generator) -> Asked:
     model = str(random.choice(["whole", "indexed", "plain"]))
     nodes = drawn_nodes(random)
+    # Models without probabilities keep no links either.
+    links = drawn_links(random, nodes) if model != "plain" and random.random() < 0.4 else []
+    known = []
+    if model != "plain" and not links and random.random() < 0.3:
+        known = [f"{random.choice(['u', 'i'])}{random.integers(SHOP)}" for _ in range(random.integers(1, 4))]
     explain = bool(random.random() < 0.3)
     where = {}
     # Models without probabilities keep no values of their nodes.
@@ -98,13 +105,15 @@ def drawn(random: np.random.Generator) -> Asked:
         model,
         nodes,
         k=int(random.choice([1, 3, 10] if explain else [1, 10, 400])),
-        among=str(random.choice(["known", "known", "new", "both"])),
+        among="known" if known else str(random.choice(["known", "known", "new", "both"])),
         exclude=some_names(random, nodes, int(random.choice([0, 0, 5, 40]))),
         node_type=[None, None, "user", "item"][random.integers(4)],
         where=where,
         explain=explain,
         popularity=float(random.choice([1.0, 1.0, 0.5, 0.25, 0.0])),
         base_rate=[None, None, 0.01, 0.3][random.integers(4)],
+        links=links,
+        known=known,
     )
 
 
@@ -118,7 +127,18 @@ def drawn_pairs(random: np.random.Generator) -> Asked:
         target = str(random.choice(new)) if is_known is False else f"i{random.integers(SHOP)}"
         pairs.append((source, target, is_known))
     model = str(random.choice(["whole", "indexed", "plain"]))
-    return Asked(model, nodes, pairs=pairs, base_rate=[None, 0.01, 0.3][random.integers(3)])
+    links = drawn_links(random, nodes) if model != "plain" and random.random() < 0.5 else []
+    return Asked(model, nodes, pairs=pairs, base_rate=[None, 0.01, 0.3][random.integers(3)], links=links)
+
+
+def drawn_links(random: np.random.Generator, nodes: list[Item]) -> list[tuple[str, str]]:
+    """A few links of some of the new nodes with known ones, either end first."""
+    links = []
+    for node in nodes:
+        for _ in range(random.integers(4)):
+            link = node["id"], f"{'u' if node.get('node_type') == 'item' else 'i'}{random.integers(100, SHOP)}"
+            links.append(link if random.random() < 0.7 else link[::-1])
+    return links
 
 
 def drawn_nodes(random: np.random.Generator) -> list[Item]:
@@ -149,17 +169,24 @@ def some_names(random: np.random.Generator, nodes: list[Item], count: int) -> li
 
 def in_python(model: coldlink.Model, asked: Asked) -> list[Item]:
     if not asked.pairs:
-        answer = model.links(asked.nodes, asked.k, **choices(asked), explain=asked.explain)
+        answer = model.links(**about(asked), k=asked.k, **choices(asked), explain=asked.explain)
         links: list[Item] = answer["links"]
         return links
-    scores = model.score(asked.pairs, new=asked.nodes)
+    links = asked.links or None
+    scores = model.score(asked.pairs, new=asked.nodes, links=links)
     items = [{"score": float(str(score))} for score in scores]
     if model.summary["preset"] != "paper":
         for item, probability in zip(
-            items, model.predict(asked.pairs, asked.nodes, base_rate=asked.base_rate), strict=True
+            items, model.predict(asked.pairs, asked.nodes, links=links, base_rate=asked.base_rate), strict=True
         ):
             item["probability"] = float(probability)
     return items
+
+
+def about(asked: Asked) -> dict[str, Any]:
+    if asked.known:
+        return {"known": asked.known}
+    return {"new": asked.nodes, "links": asked.links} if asked.links else {"new": asked.nodes}
 
 
 def choices(asked: Asked) -> dict[str, Any]:
@@ -171,7 +198,15 @@ def on_the_command_line(run: Run, models: dict[str, Path], asked: Asked, folder:
     folder.mkdir()
     new, exclude, pairs = folder / "new.jsonl", folder / "exclude.csv", folder / "pairs.csv"
     new.write_text("\n".join(map(json.dumps, asked.nodes)))
-    line: list[Any] = ["predict", models[asked.model], "--new", new, "--format", "jsonl"]
+    line: list[Any] = ["predict", models[asked.model], "--format", "jsonl"]
+    if asked.known:
+        (folder / "known.csv").write_text("\n".join(["name", *asked.known]))
+        line += ["--known", folder / "known.csv"]
+    else:
+        line += ["--new", new]
+    if asked.links:
+        (folder / "links.csv").write_text("\n".join(["source,target", *map(",".join, asked.links)]))
+        line += ["--links", folder / "links.csv"]
     if asked.base_rate is not None:
         line += ["--base-rate", asked.base_rate]
     if asked.pairs:
@@ -181,7 +216,8 @@ def on_the_command_line(run: Run, models: dict[str, Path], asked: Asked, folder:
         line += ["--pairs", pairs]
     else:
         exclude.write_text("\n".join(["name", *asked.exclude]))
-        line += ["--top", asked.k, "--among", asked.among, "--popularity", asked.popularity, "--exclude", exclude]
+        line += ["--top", asked.k, "--popularity", asked.popularity, "--exclude", exclude]
+        line += [] if asked.known else ["--among", asked.among]
         line += ["--type", asked.node_type] if asked.node_type else []
         line += [part for column, value in asked.where.items() for part in ("--where", f"{column}={value}")]
         line += ["--explain"] if asked.explain else []
@@ -189,7 +225,9 @@ def on_the_command_line(run: Run, models: dict[str, Path], asked: Asked, folder:
 
 
 def over_http(address: str, asked: Asked) -> list[Item]:
-    request: Item = {"nodes": asked.nodes}
+    request: Item = {"known": asked.known} if asked.known else {"nodes": asked.nodes}
+    if asked.links:
+        request["links"] = [{"source": source, "target": target} for source, target in asked.links]
     if asked.base_rate is not None:
         request["base_rate"] = asked.base_rate
     if asked.pairs:
@@ -248,6 +286,8 @@ def test_queries_are_of_every_sort(queries: list[Asked], answers: list[list[Item
     links = [item for asked, items in zip(queries, answers, strict=True) if not asked.pairs for item in items]
     assert {item["known"] for item in links} == {True, False}
     assert {"probability" in item for item in links} == {"explanation" in item for item in links} == {True, False}
+    for sort in ("links", "known", "pairs"):
+        assert sum(bool(getattr(asked, sort) and items) for asked, items in zip(queries, answers, strict=True)) > 10
     assert any(asked.where and items for asked, items in zip(queries, answers, strict=True))
     assert sum(not items for items in answers) < len(answers) / 5, "few queries have no answer"
     exact = coldlink.load(models["indexed"], exact=True)
@@ -274,7 +314,7 @@ def test_a_table_of_links_has_the_same_numbers(
     for asked, expected in zip(queries, answers, strict=True):
         if asked.pairs:
             continue
-        links = opened[asked.model].recommend(asked.nodes, asked.k, **choices(asked))
+        links = opened[asked.model].recommend(**about(asked), k=asked.k, **choices(asked))
         assert set(links.columns) >= set().union(*expected) - {"explanation"}, asked
         for name in links.columns:
             wanted = [np.float32(item[name]) if name == "score" else item[name] for item in expected]

@@ -154,7 +154,12 @@ fn heading(link: &Link) -> String {
 /// An explanation in a line for people.
 fn in_words(explanation: &Explanation) -> String {
     let named = explanation.attributes.iter().take(SHOWN).map(|reason| format!("{} {:+.2}", reason.name, reason.adds));
-    let parts = [("similar nodes", explanation.similar_nodes), ("popularity", explanation.popularity)];
+    let own_links = explanation.own_links.unwrap_or(0.0);
+    let parts = [
+        ("own links", own_links),
+        ("similar nodes", explanation.similar_nodes),
+        ("popularity", explanation.popularity),
+    ];
     let parts = parts.into_iter().filter(|part| part.1 != 0.0).map(|(name, adds)| format!("{name} {adds:+.2}"));
     named.chain(parts).collect::<Vec<_>>().join(", ")
 }

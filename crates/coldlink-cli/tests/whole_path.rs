@@ -422,3 +422,46 @@ fn the_demo_goes_the_whole_way_and_can_be_repeated() {
     assert_eq!(refused.code, 2);
     assert!(refused.err.contains("hint: choose another folder"), "{}", refused.err);
 }
+
+#[test]
+fn known_nodes_and_new_ones_with_links_are_asked_about() {
+    let folder = Folder::new();
+    folder.run_words(&[&["train", "papers", "-o", "papers.model"], &QUICK[..]].concat());
+    folder.write("names.csv", "name\np1\np2\n");
+    let known = folder.check("predict papers.model --known names.csv --top 3 --format jsonl");
+    let sources: Vec<Value> =
+        lines(&known).iter().map(|line| serde_json::from_str::<Value>(line).unwrap()["source"].clone()).collect();
+    assert_eq!(sources, ["p1", "p1", "p1", "p2", "p2", "p2"]);
+    folder.write("links.csv", "source,target\nfresh,p1\np4,fresh\n");
+    let linked = folder.check("predict papers.model --new new.csv --links links.csv --top 90");
+    assert!(
+        !linked.contains("fresh,1,p1,")
+            && !lines(&linked).iter().any(|line| line.starts_with("fresh,") && line.contains(",p4,"))
+    );
+    assert_eq!(lines(&linked).len(), 1 + 88 + 90);
+    folder.write("wrong.csv", "source,target\nfresh,p1\nfresh,nobody\n");
+    let wrong = folder.run("predict papers.model --new new.csv --links wrong.csv");
+    assert_eq!(wrong.code, 2);
+    assert!(
+        wrong.err.contains("`wrong.csv` line 3: there is neither a new node nor a known one `nobody`"),
+        "{}",
+        wrong.err
+    );
+    folder.write("names.csv", "name\np1\n\"nobody\"\n");
+    let wrong = folder.run("predict papers.model --known names.csv");
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("`names.csv` line 3: there is no known node `nobody`\nhint: "), "{}", wrong.err);
+}
+
+#[test]
+fn a_curve_shows_what_a_few_links_are_worth() {
+    let folder = Folder::new();
+    let line = ["evaluate", "papers", "--protocol", "few:2", "--curve", "few.svg"];
+    let done = folder.run_words(&[&line, &QUICK[..]].concat());
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.out.contains("links given") && done.out.contains("up to 2"), "{}", done.out);
+    let picture = String::from_utf8(folder.read("few.svg")).unwrap();
+    assert!(picture.starts_with("<svg") && picture.contains("kNN votes"));
+    let refused = folder.run("evaluate papers --curve other.svg");
+    assert!(refused.code == 2 && refused.err.contains("--protocol few:5"), "{}", refused.err);
+}

@@ -60,6 +60,7 @@ function why({ explanation, score, target }) {
   const parts = [
     ...explanation.attributes.map((reason) => [reason.name.replace("=", ": "), reason.adds]),
     ["other attributes", explanation.other_attributes],
+    ["own links", explanation.own_links ?? 0],
     ["similar nodes", explanation.similar_nodes],
     ["popularity", explanation.popularity],
     [BASELINE, explanation.baseline],

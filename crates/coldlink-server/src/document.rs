@@ -56,7 +56,10 @@ fn fitting(server: &Server, served: &Served) -> Value {
     for request in ["LinksRequest", "ScoreRequest", "EmbedRequest", "AddRequest"] {
         set(&format!("/components/schemas/{request}/properties/nodes"), "maxItems", json!(limits.nodes));
     }
+    set("/components/schemas/LinksRequest/properties/known", "maxItems", json!(limits.nodes));
+    set("/components/schemas/LinksRequest", "oneOf", json!([{"required": ["nodes"]}, {"required": ["known"]}]));
     for request in ["LinksRequest", "ScoreRequest"] {
+        set(&format!("/components/schemas/{request}/properties/links"), "maxItems", json!(limits.pairs));
         let base_rate = format!("/components/schemas/{request}/properties/base_rate");
         set(&base_rate, "minimum", json!(BASE_RATES.start()));
         set(&base_rate, "maximum", json!(BASE_RATES.end()));

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use coldlink::Hint;
+use coldlink::dataset::LinkProblem;
 use coldlink::hint::{Command, Wording};
 use coldlink::load::{LineProblem, LoadError};
 use coldlink::model::{AddError, QueryError};
@@ -175,7 +176,10 @@ impl From<LoadError> for ApiError {
 impl From<QueryError> for ApiError {
     fn from(error: QueryError) -> Self {
         let code = match error {
-            QueryError::UnknownNode { .. } => Code::UnknownNode,
+            QueryError::UnknownNode { .. }
+            | QueryError::NotKnown { .. }
+            | QueryError::Link { problem: LinkProblem::UnknownNode { .. }, .. } => Code::UnknownNode,
+            QueryError::Link { problem: LinkProblem::UnknownRelation { .. }, .. } => Code::UnknownValue,
             QueryError::Filter(_) | QueryError::UnknownRelation { .. } | QueryError::NoDirection => Code::UnknownValue,
             _ => Code::BadValue,
         };

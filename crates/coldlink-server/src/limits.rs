@@ -62,6 +62,11 @@ impl Limits {
     }
 }
 
+/// Whether a count, which may be 0, is no more than is allowed.
+pub fn check_most(what: &str, count: usize, most: usize) -> Result<(), ApiError> {
+    if count == 0 { Ok(()) } else { check_count(what, count, most) }
+}
+
 /// Whether a count is from 1 up to what is allowed.
 pub fn check_count(what: &str, count: usize, most: usize) -> Result<(), ApiError> {
     if (1..=most).contains(&count) {

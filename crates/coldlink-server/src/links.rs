@@ -1,18 +1,19 @@
-//! `POST /v1/links`: the most likely links of new nodes.
+//! `POST /v1/links`: the most likely links of new nodes, or further ones of known nodes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
+use coldlink::dataset::GivenLink;
 use coldlink::graph::NodeId;
 use coldlink::index::Hit;
 use coldlink::model::{Among, Asked, Direction, Link, Query};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::body::{Body, whole, word};
+use crate::body::{Body, objects, whole, word};
 use crate::error::{ApiError, Code, ErrorBody};
-use crate::limits::{Limits, check_count};
+use crate::limits::{Limits, check_count, check_most};
 use crate::rows::{Given, Node};
 use crate::served::Served;
 use crate::state::Server;
@@ -23,14 +24,22 @@ const PER_ROUND: usize = 64;
 /// Attributes that an explanation names.
 const NAMED: usize = 5;
 
-/// New nodes, and which of their links are asked for.
+/// New nodes or known ones, and which of their links are asked for.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinksRequest {
-    /// The new nodes.
+    /// The new nodes; none where known ones are asked about.
+    #[serde(default)]
     #[schema(min_items = 1)]
     nodes: Vec<Node>,
-    /// How many links of each new node.
+    /// Names of known nodes that are asked about instead: for links that they do not have yet.
+    #[serde(default)]
+    #[schema(min_items = 1)]
+    known: Vec<String>,
+    /// Links that the new nodes have already, each with a known node. They count, and are not found again.
+    #[serde(default, deserialize_with = "objects")]
+    links: Vec<GivenLink>,
+    /// How many links of each node.
     #[serde(default = "ten", deserialize_with = "whole")]
     #[schema(minimum = 1, default = 10)]
     k: usize,
@@ -100,7 +109,8 @@ pub struct OnMap {
 
 /// Find the most likely links of new nodes
 ///
-/// A new node needs no links, only attributes. The server keeps nothing of it.
+/// A new node needs no links, only attributes. The server keeps nothing of it. Links that it has already go into `links`; nodes of
+/// the model are asked about by their names, in `known`.
 #[utoipa::path(
     post, path = "/v1/links", tag = "new nodes", request_body = LinksRequest,
     responses((status = 200, description = "the links", body = LinksAnswer), (status = "4XX", description = "the request is wrong", body = ErrorBody), (status = 503, description = "too much to do", body = ErrorBody))
@@ -111,7 +121,7 @@ pub async fn links(State(server): State<Arc<Server>>, body: Body) -> Result<Answ
 }
 
 fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadline) -> Result<LinksAnswer, ApiError> {
-    let LinksRequest { nodes, k, map, .. } = request;
+    let LinksRequest { nodes, known, links, k, map, .. } = request;
     check_count("k", k, limits.k)?;
     let explain = request.explain.then_some(NAMED);
     let query = Query {
@@ -127,8 +137,25 @@ fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadl
         explain,
     };
     let model = &served.model;
-    let Given { new, mut notes, .. } = Given::read(served, nodes, limits.nodes)?;
-    let asked = model.ask(new)?;
+    let (asked, mut notes) = match known.is_empty() {
+        true => {
+            let Given { new, notes, .. } = Given::read(served, nodes, limits.nodes)?;
+            check_most("links", links.len(), limits.pairs)?;
+            (model.ask_linked(new, &links)?, notes)
+        }
+        false if !nodes.is_empty() || !links.is_empty() => {
+            let message = "`known` stands beside `nodes` or `links`";
+            return Err(ApiError::new(
+                Code::BadValue,
+                message,
+                "ask about new nodes or about known ones, one at a time",
+            ));
+        }
+        false => {
+            check_count("known", known.len(), limits.nodes)?;
+            (model.ask_known(&known)?, Vec::new())
+        }
+    };
     let query = model.resolve(&asked, &query)?;
     check_links(asked.len().saturating_mul(k).saturating_mul(query.lists()), explain.is_some(), limits)?;
     notes.extend_from_slice(query.notes());

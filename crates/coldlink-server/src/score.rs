@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use coldlink::dataset::PairQuery;
+use coldlink::dataset::{GivenLink, PairQuery};
 use coldlink::model::Link;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::body::{Body, objects};
 use crate::error::{ApiError, ErrorBody};
-use crate::limits::{Limits, check_count};
+use crate::limits::{Limits, check_count, check_most};
 use crate::rows::{Given, Node};
 use crate::served::Served;
 use crate::state::Server;
@@ -26,6 +26,9 @@ pub struct ScoreRequest {
     /// The new nodes.
     #[schema(min_items = 1)]
     nodes: Vec<Node>,
+    /// Links that the new nodes have already, each with a known node.
+    #[serde(default, deserialize_with = "objects")]
+    links: Vec<GivenLink>,
     /// The pairs to score.
     #[serde(deserialize_with = "objects")]
     #[schema(min_items = 1)]
@@ -60,11 +63,12 @@ fn score_pairs(
     limits: &Limits,
     deadline: Deadline,
 ) -> Result<ScoreAnswer, ApiError> {
-    let ScoreRequest { nodes, pairs, base_rate } = request;
+    let ScoreRequest { nodes, links, pairs, base_rate } = request;
     check_count("pairs", pairs.len(), limits.pairs)?;
     let model = &served.model;
     let Given { new, notes, .. } = Given::read(served, nodes, limits.nodes)?;
-    let asked = model.ask(new)?;
+    check_most("links", links.len(), limits.pairs)?;
+    let asked = model.ask_linked(new, &links)?;
     // Of all pairs at once, so that an error has the number of its pair in the request.
     model.resolve_pairs(&asked, &pairs)?;
     let mut links = Vec::with_capacity(pairs.len());

@@ -119,6 +119,42 @@ async fn pairs_score_as_the_ranking_does() {
 }
 
 #[tokio::test]
+async fn known_nodes_and_new_ones_with_links_are_asked_about() {
+    let service = service();
+    let answer = service.post("/v1/links", json!({"known": ["p1", "p2"], "k": 300, "explain": false})).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+    let links = answer.json()["links"].as_array().unwrap().clone();
+    assert!(links.iter().all(|link| link["source"] != link["target"] && link["known"] == true));
+    let given = json!([{"source": "fresh", "target": "p1"}, {"source": "p4", "target": "fresh"}]);
+    let request = json!({"nodes": [soup()], "links": given, "k": 300});
+    let found = service.post("/v1/links", request).await.json()["links"].as_array().unwrap().clone();
+    assert!(found.len() > 2 && found.iter().all(|link| link["target"] != "p1" && link["target"] != "p4"));
+    let pairs = json!([{"source": "fresh", "target": found[0]["target"]}]);
+    let scored = service.post("/v1/score", json!({"nodes": [soup()], "links": given, "pairs": pairs})).await.json();
+    assert!((scored["links"][0]["score"].as_f64().unwrap() - found[0]["score"].as_f64().unwrap()).abs() < 1e-4);
+    for (request, status, code) in [
+        (json!({"known": ["p1", "nobody"]}), StatusCode::NOT_FOUND, "unknown_node"),
+        (json!({"known": ["p1"], "nodes": [soup()]}), StatusCode::BAD_REQUEST, "bad_value"),
+        (json!({"known": ["p1"], "among": "both"}), StatusCode::BAD_REQUEST, "bad_value"),
+        (json!({"k": 3}), StatusCode::BAD_REQUEST, "bad_value"),
+        (json!({"nodes": [soup()], "links": [{"source": "p1", "target": "p2"}]}), StatusCode::BAD_REQUEST, "bad_value"),
+        (
+            json!({"nodes": [soup()], "links": [{"source": "fresh", "target": "nobody"}]}),
+            StatusCode::NOT_FOUND,
+            "unknown_node",
+        ),
+        (
+            json!({"nodes": [soup()], "links": [{"source": "fresh", "target": "p1", "relation": "likes"}]}),
+            StatusCode::NOT_FOUND,
+            "unknown_value",
+        ),
+    ] {
+        let answer = service.post("/v1/links", request.clone()).await;
+        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{request} {}", answer.text);
+    }
+}
+
+#[tokio::test]
 async fn a_base_rate_means_the_same_for_links_and_for_pairs() {
     let service = service();
     let pairs = json!([{"source": "fresh", "target": "p1"}]);

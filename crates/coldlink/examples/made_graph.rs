@@ -54,7 +54,7 @@ fn main() {
     let view = split.final_view();
     let questions = Questions::of(split.test(), &view, 0);
     let (pairs, queries) = (&questions.pairs, &questions.queries);
-    let test = Test { pairs, queries, view, rank_baselines: false, seed: 0 };
+    let test = Test { pairs, queries, view, rank_baselines: false, seed: 0, given: None };
     let is_new = |node: NodeId| !view.is_warm(node);
     let scorer = ByOracle { oracle: Oracle::of(&world), words: &dataset.attributes, is_new: &is_new };
     let metrics = test.measure(&scorer).expect("numbers").metrics;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::columns::{Finding, Mismatches, Schema};
 use crate::graph::{Attributes, Cleaned, Graph, Names, NodeId, PLAIN, Relation, RoleGraph, Roles, UNKNOWN_TIME};
+use crate::hint::Hint;
 use crate::text::{all_quoted, quoted};
 
 /// A graph, a row of attributes for each node, and the nodes' names.
@@ -132,6 +133,81 @@ pub struct PairQuery {
     /// The relation; the first one unless given.
     #[serde(default)]
     pub relation: Option<String>,
+}
+
+/// A link of a new node with a known one, by names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct GivenLink {
+    /// The name of one end; the one that the link runs from, where links have a direction.
+    pub source: String,
+    /// The name of the other.
+    pub target: String,
+    /// The relation, which must be said where links mean several things.
+    #[serde(default)]
+    pub relation: Option<String>,
+}
+
+/// What can be wrong with a link of a new node.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkProblem {
+    /// A name of nobody.
+    #[error("there is neither a new node nor a known one `{}`", quoted(.name))]
+    UnknownNode {
+        /// The name.
+        name: String,
+    },
+    /// A link that the model would have to be trained on.
+    #[error("`{}` and `{}` are both known nodes", quoted(.source_name), quoted(.target))]
+    BothKnown {
+        /// One end.
+        source_name: String,
+        /// The other.
+        target: String,
+    },
+    /// A link that says nothing about known nodes.
+    #[error("`{}` and `{}` are both new nodes", quoted(.source_name), quoted(.target))]
+    BothNew {
+        /// One end.
+        source_name: String,
+        /// The other.
+        target: String,
+    },
+    /// No such relation.
+    #[error("there is no relation `{}`", quoted(.name))]
+    UnknownRelation {
+        /// As it was given.
+        name: String,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// Several relations, of which none is named.
+    #[error("the link has no relation")]
+    NoRelation {
+        /// Those there are.
+        known: Vec<String>,
+    },
+}
+
+impl LinkProblem {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<Hint> {
+        Some(match self {
+            LinkProblem::UnknownNode { .. } => Hint::new("one end is a new node, the other a node of the model"),
+            LinkProblem::BothKnown { .. } => {
+                Hint::new("leave it out: the model learns links of known nodes when it is trained")
+            }
+            LinkProblem::BothNew { .. } => Hint::new("leave it out: only links with known nodes say something"),
+            LinkProblem::UnknownRelation { known, .. } if known.is_empty() => {
+                Hint::new("this model has one relation without a name; leave `relation` out")
+            }
+            LinkProblem::UnknownRelation { known, .. } | LinkProblem::NoRelation { known } => {
+                Hint::text(format!("relations are `{}`", known.join("`, `")))
+            }
+        })
+    }
 }
 
 /// A share of all attributes' squared size from which on one attribute leaves the others no say.

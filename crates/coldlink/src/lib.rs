@@ -80,7 +80,7 @@ pub use columns::{ColumnKind, Columns, Schema};
 #[doc(inline)]
 pub use config::{Config, Preset, Validation};
 #[doc(inline)]
-pub use dataset::{Dataset, End, NewNodes, Notes, PairQuery};
+pub use dataset::{Dataset, End, GivenLink, LinkProblem, NewNodes, Notes, PairQuery};
 #[doc(inline)]
 pub use error::Error;
 #[doc(inline)]
@@ -93,8 +93,8 @@ pub use hint::{Hint, Wording};
 pub use index::{AboutIndex, Hit, LinkIndex};
 #[doc(inline)]
 pub use load::{
-    Limits, LoadOptions, UnknownNodes, load, load_json_lines, load_names, load_new, load_pairs, load_tables,
-    open_packed, read_columns, write_packed,
+    Limits, LoadOptions, UnknownNodes, load, load_given_links, load_json_lines, load_names, load_new, load_pairs,
+    load_tables, open_packed, read_columns, write_packed,
 };
 #[doc(inline)]
 pub use model::{Among, Asked, Direction, Explanation, Link, Model, Query, Reason, Resolved, SimilarNode, Summary};

@@ -24,6 +24,10 @@ pub enum Purpose {
     Lists = 8,
     /// Nodes of a large test set that are measured.
     TestSample = 9,
+    /// Known nodes that the links of a new one are told apart from.
+    FoldIn = 10,
+    /// Links that validation nodes are given.
+    GivenLinks = 11,
 }
 
 /// A seed that differs for each user seed, purpose and index.
@@ -57,6 +61,7 @@ pub(crate) enum SplitPurpose {
     ValidationNegatives = 6,
     ValidationHalves = 7,
     ValidationSample = 8,
+    GivenLinks = 9,
 }
 
 /// Random numbers for one choice of a split.

@@ -2,7 +2,7 @@
 
 use coldlink::load::new_from_json_lines;
 use coldlink::{
-    Direction, Evaluation, LoadOptions, Model, Protocol, Query, Settings, Silent, Training, load_json_lines,
+    Direction, Evaluation, GivenLink, LoadOptions, Model, Protocol, Query, Settings, Silent, Training, load_json_lines,
 };
 
 const TOPICS: usize = 5;
@@ -131,4 +131,52 @@ fn a_rare_relation_is_better_found_by_a_model_that_knows_others() {
     };
     let (together, alone) = (measured(true), measured(false));
     assert!(together > 1.2 * alone, "MRR {together:.3} together, {alone:.3} alone");
+}
+
+#[test]
+fn links_of_a_new_node_have_a_relation_and_a_direction() {
+    let model = trained(&packages(true));
+    let row = b"{\"id\":\"mine\",\"words\":[\"t2\",\"program\"]}\n".to_vec();
+    let new = new_from_json_lines(row, model.schema().unwrap(), false).unwrap();
+    let link = |source: &str, target: &str, relation: Option<&str>| GivenLink {
+        source: source.to_owned(),
+        target: target.to_owned(),
+        relation: relation.map(str::to_owned),
+    };
+    let given = [link("mine", "lib2-3", Some("depends")), link("prog2-5", "mine", Some("depends"))];
+    let asked = model.ask_linked(new.clone(), &given).unwrap();
+    let found = |direction, relation: &str| {
+        let relation = Some(relation.to_owned());
+        let query = Query { count: 300, direction: Some(direction), relation, ..Query::default() };
+        let links = model.links(&asked, &model.resolve(&asked, &query).unwrap(), 0..1).concat();
+        links.into_iter().map(|link| link.target).collect::<Vec<_>>()
+    };
+    let (out, into) = (found(Direction::Out, "depends"), found(Direction::In, "depends"));
+    assert!(!out.contains(&"lib2-3".to_owned()) && into.contains(&"lib2-3".to_owned()));
+    assert!(out.contains(&"prog2-5".to_owned()) && !into.contains(&"prog2-5".to_owned()));
+    let problem = |link: GivenLink| model.ask_linked(new.clone(), &[link]).unwrap_err().to_string();
+    assert_eq!(problem(link("mine", "lib2-3", None)), "link 1: the link has no relation");
+    assert_eq!(problem(link("mine", "lib2-3", Some("cites"))), "link 1: there is no relation `cites`");
+    let asked = model.ask_known(&["prog2-5".to_owned()]).unwrap();
+    let links = model.links(&asked, &model.resolve(&asked, &Query { count: 300, ..Query::default() }).unwrap(), 0..1);
+    let targets: Vec<&str> = links[0]
+        .iter()
+        .filter(|link| link.relation.as_deref() == Some("depends"))
+        .map(|link| link.target.as_str())
+        .collect();
+    assert_eq!(targets.len(), TOPICS * (1 + LIBRARIES + 40) - 1 - 3, "neither itself nor its three links");
+    assert!(targets.iter().all(|target| !["prog2-5", "lib2-5", "lib2-0", "lib2-3"].contains(target)));
+}
+
+#[test]
+fn lists_get_better_with_each_link_that_new_nodes_have() {
+    let settings = Settings::of_preset("default", 0.0).unwrap().set("steps=150").unwrap();
+    let dataset = packages(false);
+    let evaluation = Evaluation::new(&dataset, &Protocol::Few { links: 2 }, &settings).run(&mut Silent).unwrap();
+    assert_eq!(evaluation.audit.to_string(), "passed");
+    let few = &evaluation.record.report.few;
+    assert_eq!(few.iter().map(|step| step.links).collect::<Vec<_>>(), [0, 1, 2]);
+    assert!(few[0].given == 0.0 && few[2].given > 1.2, "{few:?}");
+    // A library of the topic tells which others its programs take beside it: no word does.
+    assert!(few[2].lists.mrr > few[0].lists.mrr && few[2].knn.mrr > few[0].knn.mrr, "{few:?}");
 }

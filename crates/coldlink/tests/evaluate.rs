@@ -101,7 +101,7 @@ impl Toy {
 
     fn test(&self, rank_baselines: bool) -> Test<'_> {
         let view = TrainView::whole(&self.training, &self.attributes, &self.visible);
-        Test { pairs: &self.pairs, queries: &self.queries, view, rank_baselines, seed: 0 }
+        Test { pairs: &self.pairs, queries: &self.queries, view, rank_baselines, seed: 0, given: None }
     }
 
     fn result(&self, seed: u64, rank_baselines: bool) -> SeedResult {
@@ -229,7 +229,8 @@ fn baselines_reach_the_figures_known_for_citeseer() {
     let view = split.final_view();
     assert_eq!(view.warm().len(), 2_824);
     let queries = split.test().queries(&view);
-    let test = Test { pairs: split.test().pairs(), queries: &queries, view, rank_baselines: true, seed: 0 };
+    let test =
+        Test { pairs: split.test().pairs(), queries: &queries, view, rank_baselines: true, seed: 0, given: None };
     let result = SeedResult::measure(Run::default(), &TfIdf::new(&view), &test).unwrap();
     let check = |measures: Measures, auc, ap| {
         assert_close(measures.auc, auc, 0.002, "AUC");

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use coldlink::columns::Schema;
-use coldlink::load::{LoadOptions, UnknownNodes, load_names, load_new, load_pairs, load_tables};
+use coldlink::load::{LoadOptions, UnknownNodes, load_given_links, load_names, load_new, load_pairs, load_tables};
 use coldlink_fuzz::{
     EDGES, NODES, check_memory, file, fit, form, prepare, same_as_new, schema, two, walk_loaded, walk_new, zipped,
 };
@@ -22,7 +22,10 @@ fuzz_target!(init: prepare(), |bytes: &[u8]| {
         // Packed by nobody: the reader of gzip meets it as it is.
         3 => load_both("csv", EDGES.as_bytes(), "csv.gz", text, form),
         4 | 5 => walk_new(&load_new(&file("new.csv", text), &SCHEMA, strict)),
-        6 => drop(load_pairs(&file("pairs.csv", text))),
+        6 => {
+            drop(load_pairs(&file("pairs.csv", text)));
+            drop(load_given_links(&file("links.csv", text)));
+        }
         _ => drop(load_names(&file("excluded.csv", text))),
     }
     check_memory();

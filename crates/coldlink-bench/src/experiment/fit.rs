@@ -191,7 +191,14 @@ impl<'a> Task<'_, 'a> {
     pub fn measure(&self, fitted: &Fitted<'_>) -> Result<Measured, FitError> {
         let view = self.split.final_view();
         let queries = if fitted.can_rank { self.split.test().queries(&view) } else { Vec::new() };
-        let test = Test { pairs: self.split.test().pairs(), queries: &queries, view, rank_baselines: false, seed: 0 };
+        let test = Test {
+            pairs: self.split.test().pairs(),
+            queries: &queries,
+            view,
+            rank_baselines: false,
+            seed: 0,
+            given: None,
+        };
         // The split was audited, so only a score can be at fault.
         test.measure(&*fitted.scorer).map_err(|_| FitError::Diverged { step: fitted.steps })
     }

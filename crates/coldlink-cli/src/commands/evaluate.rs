@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 use coldlink::evaluate::{
-    About, BaselineSummary, Calibration, Deviation, Report, RoleResult, Sample, SeedResult, Summary,
+    About, BaselineSummary, Calibration, Deviation, FewLinks, Lists, Report, RoleResult, Sample, SeedResult, Summary,
 };
 use coldlink::pipeline::{Evaluated, Evaluation};
 use coldlink::split::{Audit, AuditStatus, Protocol};
 use coldlink::storage::write_atomically;
 use coldlink::train::TrainError;
 use coldlink::tune::TuneError;
-use coldlink_chart::ReliabilityBin;
+use coldlink_chart::{Line, LineChart, ReliabilityBin};
 
 use super::{Common, seeds, share};
 use crate::failure::Failure;
@@ -32,18 +32,21 @@ Examples:
   coldlink evaluate papers/
   coldlink evaluate papers/ --protocol deal2020 --preset paper --seeds 10
   coldlink evaluate papers/ --seeds 5 --json --min-auc 0.9
+  coldlink evaluate papers/ --protocol few:5 --curve few.svg
 
 Protocols:
   strict        a tenth of the nodes is new; one negative for each of their links (the default)
   temporal      the newest tenth of the nodes is new: those that appear last in links with times, or
                 else by the only column of dates; or by a column of the nodes: `temporal:year`
   temporal:links  the newest tenth of the links, between nodes that are known from older ones
+  few:K         as strict, but each test node keeps K of its links, of fewer all but one, which the
+                model is told with its question; lists are measured with 0, 1, 2, 5 of them up to K
   deal2020      the split that the authors of the paper used
   transductive  a tenth of the links between known nodes
   a path        a folder that `coldlink split` wrote, or an .npz file with the arrays train_pos,
                 val_pos, val_neg, test_pos, test_neg and, where nodes are new, hidden")]
 pub struct Evaluate {
-    /// Which test set: strict, temporal, temporal:links, deal2020, transductive, or the path of a split
+    /// Which test set: strict, temporal, temporal:links, few:K, deal2020, transductive, or the path of a split
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
     /// Number of seeds: one split, training and test each
@@ -64,6 +67,9 @@ pub struct Evaluate {
     /// Write a reliability diagram (SVG): predicted probabilities against observed links
     #[arg(long, value_name = "FILE.svg")]
     reliability: Option<PathBuf>,
+    /// Draw MRR over the number of links that new nodes have (SVG); needs the protocol `few:K`
+    #[arg(long, value_name = "FILE.svg")]
+    curve: Option<PathBuf>,
     /// Evaluate even if the leakage audit fails
     #[arg(long)]
     accept_audit: bool,
@@ -80,7 +86,7 @@ impl Evaluate {
     /// What it reads and writes.
     pub fn files(&self) -> Files {
         let files = self.graph.files(self.settings.files(Files::default())).reads_protocol(&self.protocol);
-        files.writes_any(&self.reliability)
+        files.writes_any(&self.reliability).writes_any(&self.curve)
     }
 }
 
@@ -92,6 +98,10 @@ pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
         let failure = Failure::new("there are no probabilities to plot");
         let hint = "omit `--reliability`, or use a preset that fits the score, without `--popularity`";
         return Err(failure.hint(hint).into());
+    }
+    if args.curve.is_some() && !matches!(protocol, Protocol::Few { .. } | Protocol::Files(_)) {
+        let failure = Failure::new(format!("there is no curve to draw: under `{protocol}` new nodes have no links"));
+        return Err(failure.hint("omit `--curve`, or use `--protocol few:5`").into());
     }
     let dataset = args.graph.load(common)?;
     let evaluation = Evaluation {
@@ -124,6 +134,9 @@ pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
     if let Some(path) = &args.reliability {
         write_reliability(path, report)?;
     }
+    if let Some(path) = &args.curve {
+        write_curve(path, report)?;
+    }
     check_audit(&audit, args.accept_audit)?;
     check_auc(report.mean.pooled.auc, args.min_auc)
 }
@@ -147,6 +160,28 @@ fn write_reliability(path: &Path, report: &Report) -> anyhow::Result<()> {
     let error = report.mean.ece.unwrap_or(f64::NAN);
     let title = format!("{}, {}: probabilities on test pairs", report.about.dataset, report.about.protocol);
     let picture = coldlink_chart::reliability(&title, &bins, error);
+    write_atomically(path, |out| out.write_all(picture.as_bytes()))
+        .with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+/// Draws MRR over the number of given links.
+fn write_curve(path: &Path, report: &Report) -> anyhow::Result<()> {
+    let About { dataset, protocol, .. } = &report.about;
+    if report.few.is_empty() {
+        let failure =
+            Failure::new("there is no curve to draw: no test node kept a link, or the preset has no fitted terms");
+        return Err(failure.hint("omit `--curve`, or use a preset that fits the score").into());
+    }
+    let line = |label: &str, lists: fn(&FewLinks) -> &Lists| Line {
+        label: label.to_owned(),
+        points: report.few.iter().filter_map(|few| Some((few.links as f64, lists(few).mrr?))).collect(),
+    };
+    let picture = coldlink_chart::lines(&LineChart {
+        title: format!("{dataset}, {protocol}: new nodes with a few links"),
+        x_label: "links that a new node has".to_owned(),
+        y_label: "MRR of its other links".to_owned(),
+        lines: vec![line("coldlink", |few| &few.lists), line("kNN votes", |few| &few.knn)],
+    });
     write_atomically(path, |out| out.write_all(picture.as_bytes()))
         .with_context(|| format!("cannot write `{}`", path.display()))
 }
@@ -203,6 +238,9 @@ pub fn report_text(report: &Report, audit: &Audit) -> String {
     }
     if !report.roles.is_empty() {
         text.push_str(&format!("\n{}", roles(&report.roles)));
+    }
+    if !report.few.is_empty() {
+        text.push_str(&format!("\n{}", few(&report.few)));
     }
     if seeds > 1 {
         text.push_str(&format!("\n{}", per_seed(&report.seeds)));
@@ -302,6 +340,18 @@ fn roles(roles: &[RoleResult]) -> Columns {
             metric(knn.first_hit, None),
             metric(*ece, None),
         ]);
+    }
+    table
+}
+
+/// Lists by how many links the test nodes have, beside the votes of similar nodes.
+fn few(steps: &[FewLinks]) -> Columns {
+    let mut table = Columns::new(["links given", "on average", "MRR", "kNN", "recall@10", "kNN", "first hit", "kNN"]);
+    for FewLinks { links, given, lists, knn, .. } in steps {
+        let most = if *links > 0 { format!("up to {links}") } else { "none".to_owned() };
+        let numbers = [(lists.mrr, knn.mrr), (lists.recall_at_10, knn.recall_at_10), (lists.first_hit, knn.first_hit)];
+        let numbers = numbers.into_iter().flat_map(|(own, votes)| [metric(own, None), metric(votes, None)]);
+        table.row([most, format!("{given:.1}")].into_iter().chain(numbers));
     }
     table
 }

@@ -1,14 +1,15 @@
-//! `coldlink predict`: the most likely links of new nodes, or the scores of given pairs.
+//! `coldlink predict`: the most likely links of new nodes or of known ones, or the scores of given pairs.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use coldlink::dataset::PairQuery;
-use coldlink::load::{LineProblem, LoadError, load_names, load_pairs};
+use coldlink::dataset::{GivenLink, PairQuery};
+use coldlink::load::{LineProblem, LoadError, load_given_links, load_names, load_pairs};
 use coldlink::model::{Among, Asked, Direction, Model, NAMED_ATTRIBUTES, Query, QueryError};
 
 use super::{Common, share};
+use crate::failure::Failure;
 use crate::files::Files;
 use crate::input::{NewOptions, load_new_nodes, open_indexed_model, open_model};
 use crate::links::{self, LinkWriter, Shape};
@@ -18,7 +19,7 @@ use crate::progress::Tally;
 /// New nodes, or pairs, that are worked on at a time; what is found is written before the next.
 const PER_ROUND: usize = 4_096;
 
-/// Find the most likely links of nodes that are not in the graph
+/// Find the most likely links of nodes that are not in the graph, or further ones of nodes that are
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -29,11 +30,18 @@ Examples:
   coldlink predict shop.model --new users.csv --type item --where category=book
   coldlink predict packages.model --new mine.csv --direction in
   coldlink predict papers.model --new new-papers.csv --pairs pairs.csv --format jsonl
+  coldlink predict papers.model --new new-papers.csv --links first-citations.csv
+  coldlink predict papers.model --known names.csv --top 5
 
 New nodes are a table with the columns of the nodes.csv the model was trained on, or an .npz file
 with the arrays attr_*; `--new /dev/stdin` reads them from a pipe. Pairs are a table with the columns source,target: the name of a new node and
 of a known one. A target may be new as well; a third column `known` (true or false) says which,
 should both have that name.
+
+`--links` are links that new nodes have already: a table with the columns source,target and, where
+links have several relations, relation. One end is a new node, the other a known one. They count as
+evidence, and are not found again. `--known` asks about nodes of the model instead: a table whose
+first column names them. It finds links that they do not have yet.
 
 A score is the log-odds of a link. The probability beside it holds for the share of linked pairs in
 the training graph, or for `--base-rate`. `--explain` splits a score into what each attribute adds,
@@ -43,8 +51,14 @@ pub struct Predict {
     /// The model
     model: PathBuf,
     /// The new nodes: a table or an .npz file
+    #[arg(long, value_name = "FILE", required_unless_present = "known")]
+    new: Option<PathBuf>,
+    /// Ask about these nodes of the model instead: a table whose first column names them
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["new", "links", "pairs", "among"])]
+    known: Option<PathBuf>,
+    /// Links that the new nodes have already: a table with the columns source,target and perhaps relation
     #[arg(long, value_name = "FILE")]
-    new: PathBuf,
+    links: Option<PathBuf>,
     /// How many links to find for each new node
     #[arg(long, value_name = "K", default_value_t = 10)]
     top: usize,
@@ -138,6 +152,11 @@ enum Format {
     Jsonl,
 }
 
+/// What is wrong in a line of a table.
+fn at(path: &Path, line: u64, problem: LineProblem) -> anyhow::Error {
+    LoadError::Line { path: path.to_owned(), line, problem }.into()
+}
+
 fn equation(text: &str) -> Result<(String, String), String> {
     let parts = text.split_once('=').map(|(column, value)| (column.trim().to_owned(), value.trim().to_owned()));
     parts.filter(|parts| !parts.0.is_empty()).ok_or_else(|| "must be COLUMN=VALUE, as `category=book`".to_owned())
@@ -146,15 +165,16 @@ fn equation(text: &str) -> Result<(String, String), String> {
 impl Predict {
     /// What it reads and writes.
     pub fn files(&self) -> Files {
-        let inputs = [Some(&self.model), Some(&self.new), self.exclude.as_ref(), self.pairs.as_ref()];
-        Files::default().reads_any(inputs.into_iter().flatten()).writes_any(&self.output)
+        let tables = [&self.new, &self.known, &self.links, &self.exclude, &self.pairs];
+        let inputs = tables.into_iter().map(Option::as_ref).chain([Some(&self.model)]);
+        Files::default().reads_any(inputs.flatten()).writes_any(&self.output)
     }
 }
 
 /// Runs the command.
 pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
     let model = if args.exact { open_model(&args.model)? } else { open_indexed_model(&args.model, common)? };
-    let asked = model.ask(load_new_nodes(&args.new, &model, &args.reading, common)?)?;
+    let asked = args.ask(&model, common)?;
     match &args.pairs {
         Some(path) => score(args, &model, &asked, load_pairs(path)?, common),
         None => find(args, &model, &asked, common),
@@ -203,19 +223,44 @@ fn score(
 }
 
 impl Predict {
+    /// What is asked about: new nodes, perhaps with links, or known ones.
+    fn ask(&self, model: &Model, common: &Common) -> anyhow::Result<Asked> {
+        if let Some(path) = &self.known {
+            let (lines, names): (Vec<u64>, Vec<String>) = load_names(path)?.into_iter().unzip();
+            return model.ask_known(&names).map_err(|error| match error {
+                QueryError::NotKnown { place, name } => at(path, lines[place - 1], LineProblem::NotKnown { name }),
+                other => other.into(),
+            });
+        }
+        let path =
+            self.new.as_deref().ok_or_else(|| Failure::new("no nodes given").hint("name a table with `--new`"))?;
+        let new = load_new_nodes(path, model, &self.reading, common)?;
+        let Some(path) = &self.links else { return Ok(model.ask(new)?) };
+        let (lines, links): (Vec<u64>, Vec<GivenLink>) = load_given_links(path)?.into_iter().unzip();
+        model.ask_linked(new, &links).map_err(|error| match error {
+            QueryError::Link { link, problem } => at(path, lines[link - 1], problem.into()),
+            other => other.into(),
+        })
+    }
+
     fn query(&self) -> Result<Query, LoadError> {
         Ok(Query {
             count: self.top,
             among: self.among.into(),
             relation: self.relation.clone(),
             direction: self.direction.map(Direction::from),
-            exclude: self.exclude.as_deref().map(load_names).transpose()?.unwrap_or_default(),
+            exclude: self.excluded()?,
             node_type: self.node_type.clone(),
             filters: self.filters.clone(),
             popularity: f64::from(self.popularity),
             base_rate: self.base_rate,
             explain: self.explain.then_some(NAMED_ATTRIBUTES),
         })
+    }
+
+    fn excluded(&self) -> Result<Vec<String>, LoadError> {
+        let names = self.exclude.as_deref().map(load_names).transpose()?.unwrap_or_default();
+        Ok(names.into_iter().map(|(_, name)| name).collect())
     }
 
     fn shape(&self, model: &Model) -> Shape {
@@ -237,8 +282,7 @@ impl Predict {
         let (QueryError::UnknownNode { pair, what, name }, Some(path)) = (&error, &self.pairs) else {
             return error.into();
         };
-        let (line, path) = (lines[pair - 1], path.clone());
-        LoadError::Line { path, line, problem: LineProblem::NoSuchNode { what, name: name.clone() } }.into()
+        at(path, lines[pair - 1], LineProblem::NoSuchNode { what, name: name.clone() })
     }
 
     /// A bar would tear rows apart that go to the same terminal.

@@ -20,10 +20,10 @@ Examples:
   coldlink split papers/ -o papers-split
   coldlink evaluate papers/ --protocol papers-split")]
 pub struct Split {
-    /// Folder to write, with train.csv, validation.csv, test.csv, hidden.csv and split.toml
+    /// Folder to write, with train.csv, validation.csv, test.csv, hidden.csv, split.toml and perhaps given.csv
     #[arg(long, short, value_name = "FOLDER")]
     output: PathBuf,
-    /// Which test set: strict, temporal, temporal:links, deal2020, transductive, or the path of a split
+    /// Which test set: strict, temporal, temporal:links, few:K, deal2020, transductive, or the path of a split
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
     /// What the number of steps is selected on [default: what suits the protocol]

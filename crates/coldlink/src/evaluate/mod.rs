@@ -8,6 +8,8 @@ pub mod baselines;
 pub mod bootstrap;
 mod calibration;
 mod error;
+mod few;
+mod hits;
 mod metrics;
 mod neighbours;
 mod ranking;
@@ -18,13 +20,15 @@ mod validated;
 
 pub use calibration::{Calibration, CalibrationBin};
 pub use error::MetricError;
+pub use few::FewLinks;
+pub use hits::{HITS, Hits};
 pub use metrics::{Measures, auc, average_precision, prevalence};
 pub use neighbours::Neighbours;
 pub use ranking::{Ranks, candidates};
 pub(crate) use report::verdict;
 pub use report::{
-    About, BaselineResult, BaselineSummary, BaselineTable, ChosenSettings, Deviation, HITS, Hits, Measured, Metrics,
-    Record, Report, Run, SeedResult, Summary, Test,
+    About, BaselineResult, BaselineSummary, BaselineTable, ChosenSettings, Deviation, Measured, Metrics, Record,
+    Report, Run, SeedResult, Summary, Test,
 };
 pub use roles::{Lists, RoleResult};
 pub use sample::{Questions, Sample};

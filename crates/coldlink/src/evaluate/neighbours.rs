@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::baselines::TfIdf;
 use crate::graph::NodeId;
-use crate::score::Scorer;
+use crate::score::{Given, Scorer};
 use crate::split::TrainView;
 
 /// Nodes that vote.
@@ -23,6 +23,8 @@ pub struct Neighbours<'a> {
     warm: Vec<Vec<NodeId>>,
     /// What a node has before anyone votes.
     popularities: Vec<f32>,
+    /// Links that sources have.
+    given: Option<&'a Given>,
 }
 
 impl<'a> Neighbours<'a> {
@@ -32,7 +34,26 @@ impl<'a> Neighbours<'a> {
         view.warm().into_iter().for_each(|node| warm[view.roles().role(node)].push(node));
         let popularity = |node| POPULARITY * view.graph().popularity(node);
         let popularities = (0..view.graph().nodes() as NodeId).map(popularity).collect();
-        Neighbours { view: *view, tfidf: TfIdf::new(view), warm, popularities }
+        Neighbours { view: *view, tfidf: TfIdf::new(view), warm, popularities, given: None }
+    }
+
+    /// The same where some sources have links: who is linked with the same nodes is alike as well. To the cosine of words comes that
+    /// of links.
+    pub fn with_given(self, given: Option<&'a Given>) -> Self {
+        Neighbours { given, ..self }
+    }
+
+    /// Adds the cosines of links to those of words.
+    fn add_cosines_of_links(&self, source: NodeId, warm: &[NodeId], cosines: &mut [f32]) {
+        let Some(given) = self.given.and_then(|given| given.of(source)) else { return };
+        let graph = self.view.graph();
+        for &end in &given.linked {
+            for &other in graph.neighbors(end) {
+                if let Ok(place) = warm.binary_search(&other) {
+                    cosines[place] += 1.0 / ((given.linked.len() * graph.degree(other)) as f32).sqrt();
+                }
+            }
+        }
     }
 
     /// The votes for every node from those that are most like a source.
@@ -40,6 +61,7 @@ impl<'a> Neighbours<'a> {
         let warm = &self.warm[self.view.roles().role(source)];
         let mut cosines = vec![0.0; warm.len()];
         self.tfidf.scores_against(source, warm, &mut cosines);
+        self.add_cosines_of_links(source, warm, &mut cosines);
         let mut voters: Vec<(NodeId, f32)> = warm.iter().copied().zip(cosines).collect();
         voters.retain(|&(node, cosine)| node != source && cosine > 0.0);
         let better = |a: &(NodeId, f32), b: &(NodeId, f32)| -> Ordering { b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)) };

@@ -3,10 +3,12 @@
 use serde::Serialize;
 
 use super::baselines::{Cosine, Degree, Random, TfIdf};
-use super::{Calibration, ListQuality, Measures, MetricError, Neighbours, Ranks, RoleResult, Sample, candidates};
+use super::{
+    Calibration, FewLinks, Hits, ListQuality, Measures, MetricError, Neighbours, Ranks, RoleResult, Sample, candidates,
+};
 use crate::config::{Config, Validation};
 use crate::graph::NodeId;
-use crate::score::{LinkScorer, ScoreWeights, Scorer};
+use crate::score::{Given, LinkScorer, ScoreWeights, Scorer};
 use crate::split::{Audit, AuditStatus, Pair, PairClass, Protocol, RankingQuery, TrainView};
 
 /// What a scorer is measured on: one split's test set.
@@ -22,6 +24,8 @@ pub struct Test<'a> {
     pub rank_baselines: bool,
     /// The seed of the candidates that are drawn where these are very many.
     pub seed: u64,
+    /// Links that the new nodes are given, if any.
+    pub given: Option<&'a Given>,
 }
 
 /// How a measured model came to be.
@@ -35,44 +39,6 @@ pub struct Run {
     pub train_seconds: f64,
     /// Wall time of the search for settings.
     pub search_seconds: f64,
-}
-
-/// The cut-offs of [`Hits`].
-pub const HITS: [usize; 4] = [1, 10, 50, 100];
-
-/// The share of true links among the first k candidates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Hits {
-    /// Among the first.
-    #[serde(rename = "hits@1")]
-    pub at_1: Option<f64>,
-    /// Among the first 10.
-    #[serde(rename = "hits@10")]
-    pub at_10: Option<f64>,
-    /// Among the first 50.
-    #[serde(rename = "hits@50")]
-    pub at_50: Option<f64>,
-    /// Among the first 100.
-    #[serde(rename = "hits@100")]
-    pub at_100: Option<f64>,
-}
-
-impl Hits {
-    fn each(hits: impl FnMut(usize) -> Option<f64>) -> Self {
-        let [at_1, at_10, at_50, at_100] = HITS.map(hits);
-        Hits { at_1, at_10, at_50, at_100 }
-    }
-
-    /// The share for one of [`HITS`], `None` for any other.
-    pub fn at(&self, k: usize) -> Option<f64> {
-        match k {
-            1 => self.at_1,
-            10 => self.at_10,
-            50 => self.at_50,
-            100 => self.at_100,
-            _ => None,
-        }
-    }
 }
 
 /// Every metric of one scorer on one test set.
@@ -138,6 +104,9 @@ pub struct SeedResult {
     /// Every relation and direction apart; none where there is one alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<RoleResult>,
+    /// Lists of test nodes that are given ever more of their links; none where they keep none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub few: Vec<FewLinks>,
     /// Probabilities for the test's share of linked pairs against what is linked, where scores give any.
     pub calibration: Option<Calibration>,
     /// What the trivial scorers score on the same pairs.
@@ -157,8 +126,8 @@ impl SeedResult {
         let Measured { metrics, scores, ranks } = test.measure(scorer)?;
         let (baselines, neighbours) = BaselineTable::measure(run.seed, test, &candidates(&test.view))?;
         let roles = RoleResult::of(&test.view, &ranks, &neighbours);
-        let (sample, chosen, calibration) = (None, None, None);
-        Ok(SeedResult { run, metrics, sample, chosen, roles, calibration, baselines, scores, ranks })
+        let (sample, chosen, few, calibration) = (None, None, Vec::new(), None);
+        Ok(SeedResult { run, metrics, sample, chosen, roles, few, calibration, baselines, scores, ranks })
     }
 }
 
@@ -284,7 +253,7 @@ impl BaselineTable<BaselineResult> {
             Ok((BaselineResult { measures, mrr, hits_at_10, recall_at_10 }, ranks))
         };
         let queries = if test.rank_baselines { test.queries } else { &[] };
-        let (knn, ranks) = result(&Neighbours::new(&test.view), test.queries)?;
+        let (knn, ranks) = result(&Neighbours::new(&test.view).with_given(test.given), test.queries)?;
         let table = BaselineTable {
             random: result(&Random::new(seed), queries)?.0,
             degree: result(&Degree::new(&test.view), queries)?.0,
@@ -351,7 +320,7 @@ impl Deviation {
     pub fn of(protocol: &Protocol) -> Self {
         match protocol {
             Protocol::Files(_) | Protocol::Temporal { .. } | Protocol::TemporalLinks => Deviation::Initialisation,
-            Protocol::Deal2020 | Protocol::Strict | Protocol::Transductive => Deviation::Splits,
+            Protocol::Deal2020 | Protocol::Strict | Protocol::Few { .. } | Protocol::Transductive => Deviation::Splits,
         }
     }
 }
@@ -425,6 +394,9 @@ pub struct Report {
     /// The mean over the seeds of every relation and direction apart, with all queries and links; none where there is one alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<RoleResult>,
+    /// The mean over the seeds of lists of test nodes that are given ever more of their links; none where they keep none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub few: Vec<FewLinks>,
 }
 
 impl Report {
@@ -443,7 +415,8 @@ impl Report {
             knn: baseline(|table| table.knn),
         };
         let (prevalence, roles) = (mean.pooled.prevalence, RoleResult::mean(&seeds));
-        Report { about, prevalence, mean, sd: summarise(&metrics, deviation), baselines, roles, seeds }
+        let few = FewLinks::mean(&seeds.iter().map(|seed| &seed.few[..]).collect::<Vec<_>>());
+        Report { about, prevalence, mean, sd: summarise(&metrics, deviation), baselines, roles, few, seeds }
     }
 }
 

@@ -21,8 +21,12 @@ pub struct Lists {
 }
 
 impl Lists {
-    fn of(ranks: &Ranks) -> Self {
+    pub(super) fn of(ranks: &Ranks) -> Self {
         Lists { mrr: ranks.mrr(), recall_at_10: ranks.recall(), first_hit: ranks.first_hit() }
+    }
+
+    pub(super) fn mean(lists: &[Lists]) -> Self {
+        Lists::summary(lists, mean)
     }
 
     fn summary(lists: &[Lists], statistic: Statistic) -> Self {

@@ -23,7 +23,7 @@ pub use bytes::{BYTES, ByteProducts};
 pub use cpu::{Cpu, CpuError};
 pub use matrix::Matrix;
 pub use product::{Left, product, product_from};
-pub use rows::{Entry, add_scaled, dot, normalise, normalise_backward, sum_rows, weighted_row_sum};
+pub use rows::{Entry, add_scaled, dot, multiply, normalise, normalise_backward, sum_rows, weighted_row_sum};
 pub use simd::{Chunk, Kernel, LANES, Real, Simd, prefetch, prefetch_to_write};
 
 /// Rows that one task works on: large enough to pay for the hand-over, small enough to share out.

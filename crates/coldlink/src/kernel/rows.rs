@@ -85,7 +85,7 @@ pub fn add_scaled<S: Simd>(simd: S, out: &mut [Chunk<S::Scalar>], scale: S::Scal
 }
 
 #[inline(always)]
-fn multiply<S: Simd>(simd: S, row: &mut [Chunk<S::Scalar>], scale: S::Scalar) {
+pub fn multiply<S: Simd>(simd: S, row: &mut [Chunk<S::Scalar>], scale: S::Scalar) {
     let scale = simd.splat(scale);
     for chunk in row {
         let scaled = simd.mul(scale, simd.load(chunk));

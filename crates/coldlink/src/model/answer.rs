@@ -38,7 +38,7 @@ pub struct Link {
     pub explanation: Option<Explanation>,
 }
 
-/// A score taken apart. What the attributes, similar nodes, popularity and the baseline add sums to the score.
+/// A score taken apart. What the attributes, own links, similar nodes, popularity and the baseline add sums to the score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Explanation {
@@ -46,6 +46,9 @@ pub struct Explanation {
     pub attributes: Vec<Reason>,
     /// What all its other attributes add.
     pub other_attributes: f64,
+    /// What its own links add, where it has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_links: Option<f64>,
     /// What links of similar nodes add.
     pub similar_nodes: f64,
     /// What the target's popularity adds.
@@ -152,7 +155,8 @@ impl Model {
                     .iter()
                     .map(|&(column, adds)| Reason { name: self.attribute_name(column), adds })
                     .collect(),
-                other_attributes: others.iter().map(|amount| amount.1).sum(),
+                other_attributes: others.iter().map(|amount| amount.1).sum::<f64>() + parts.undivided,
+                own_links: parts.own_links,
                 similar_nodes: parts.similar_nodes,
                 popularity: parts.popularity,
                 baseline: parts.baseline,

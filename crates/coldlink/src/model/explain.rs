@@ -10,7 +10,7 @@ use crate::dataset::End;
 use crate::graph::{Attributes, NodeId};
 use crate::kernel::Matrix;
 use crate::network::Features;
-use crate::score::{Embeddings, PairWeights, SMALL_CHANCE, SMALL_VOTE, Terms};
+use crate::score::{Embeddings, GivenTerms, PairWeights, SMALL_CHANCE, SMALL_VOTE, Terms};
 
 /// Points at which the encoder's slope is looked at, between no attributes and all of them.
 const POINTS: usize = 64;
@@ -24,6 +24,10 @@ pub struct ScoreParts {
     pub score: f64,
     /// What attributes of the new node add, the largest amounts first, with their columns.
     pub attributes: Vec<(u32, f64)>,
+    /// What its attributes add that cannot be told apart: the model keeps the embeddings of known nodes, but not their attributes.
+    pub undivided: f64,
+    /// What its own links add, where it has any.
+    pub own_links: Option<f64>,
     /// What links of similar warm nodes add.
     pub similar_nodes: f64,
     /// What the other node's popularity adds.
@@ -34,8 +38,8 @@ pub struct ScoreParts {
     pub most_similar: Vec<(NodeId, f32)>,
 }
 
-/// The terms of a pair with their weights.
-type Weighted<'a> = (Terms, &'a PairWeights);
+/// The terms of a pair with their weights, and what the new node's own links add.
+type Weighted<'a> = (Terms, &'a PairWeights, Option<f64>);
 
 impl Model {
     /// Takes the scores of a new node with others apart. `attributes` are those that were encoded.
@@ -54,10 +58,15 @@ impl Model {
         let entries = features.row(self.roles.role(node) as NodeId);
         let (most_similar, terms) = self.walked_terms(new, node, others);
         let mut terms = terms.map(Vec::into_iter);
+        let links = new.given.of(self.number(End::New(node)));
+        let is_known = links.is_some_and(|links| links.held.is_some());
         let parts = |&other: &End| {
-            let mut amounts = self.encoder_amounts(&entries, new, (node, other));
-            let (mut similar_nodes, mut popularity) = (0.0, 0.0);
-            let score = if let Some((terms, weights)) = terms.as_mut().and_then(Iterator::next) {
+            let (mut amounts, undivided) = match is_known {
+                true => (HashMap::new(), self.undivided_amount(new, node, other)),
+                false => (self.encoder_amounts(&entries, new, (node, other)), 0.0),
+            };
+            let (mut similar_nodes, mut popularity, mut own_links) = (0.0, 0.0, None);
+            let score = if let Some((terms, weights, of_links)) = terms.as_mut().and_then(Iterator::next) {
                 let weight = |term: Term| weights.terms[term as usize];
                 let gain = |term: Term| weight(term) * f64::from(terms[term as usize] - SMALL_CHANCE.ln());
                 let votes = weight(Term::Votes) * f64::from(terms[Term::Votes as usize] - SMALL_VOTE.ln());
@@ -66,7 +75,8 @@ impl Model {
                 for (column, product) in self.shared_words(new, node, other) {
                     *amounts.entry(column).or_default() += weight(Term::Tfidf) * product;
                 }
-                weights.score(&terms) as f32
+                own_links = of_links;
+                (weights.score(&terms) + of_links.unwrap_or(0.0)) as f32
             } else {
                 self.score_pairs(new, &[(End::New(node), other)])[0]
             };
@@ -74,8 +84,9 @@ impl Model {
             let mut attributes: Vec<(u32, f64)> = amounts.into_iter().filter(|amount| amount.1 != 0.0).collect();
             attributes.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
             let named: f64 = attributes.iter().map(|amount| amount.1).sum::<f64>() + similar_nodes + popularity;
+            let named = named + undivided + own_links.unwrap_or(0.0);
             let (baseline, most_similar) = (score - named, most_similar.clone());
-            ScoreParts { score, attributes, similar_nodes, popularity, baseline, most_similar }
+            ScoreParts { score, attributes, undivided, own_links, similar_nodes, popularity, baseline, most_similar }
         };
         others.iter().map(parts).collect()
     }
@@ -103,6 +114,12 @@ impl Model {
             }
         }
         amounts
+    }
+
+    /// The whole of that.
+    fn undivided_amount(&self, new: &EncodedNodes, node: NodeId, other: End) -> f64 {
+        let own = new.embeddings.attributes.row(node as usize);
+        own.iter().zip(self.direction(new, node, other)).map(|(own, towards)| f64::from(*own) * towards).sum()
     }
 
     /// The attribute that a column of the encoder stands for.
@@ -179,7 +196,7 @@ impl Model {
         let (embeddings, row) = self.side(new, other);
         let (of_attributes, of_cross) = match &self.memory {
             Some(memory) => {
-                let terms = memory.weights.of(self.class_with(other), self.looking_role(node, other)).terms;
+                let terms = self.weights_with(memory, new, (node, other)).terms;
                 (terms[Term::Attributes as usize], terms[Term::Cross as usize])
             }
             None => (self.config.lambda[1], self.config.lambda[2]),
@@ -211,8 +228,9 @@ impl Model {
             return (self.most_similar(embedding, NAMED, own, None), None);
         };
         let evidence = &scorer.evidence;
-        let starts = evidence.starts(own, None);
-        let source = if evidence.has_attributes(own) {
+        let links = new.given.of(own);
+        let starts = evidence.starts(own, links.and_then(|links| links.held));
+        let source = if links.is_none() && evidence.has_attributes(own) {
             evidence.source_from(own, evidence.walk_from_starts(starts.clone()), None)
         } else {
             evidence.source(own)
@@ -220,9 +238,13 @@ impl Model {
         let targets: Vec<NodeId> = others.iter().map(|&other| self.number(other)).collect();
         let mut terms = vec![Terms::default(); targets.len()];
         evidence.terms_of(&source, &targets, &mut terms);
-        let weights =
-            others.iter().map(|&other| memory.weights.of(self.class_with(other), self.looking_role(node, other)));
-        (largest(starts.into_iter(), NAMED), Some(terms.into_iter().zip(weights).collect()))
+        let given = evidence.given_terms(&source, &targets);
+        let weighted = |((terms, given), &other): ((Terms, GivenTerms), &End)| {
+            let own_links = self.given_weights(memory, new, (node, other)).map(|weights| weights.of_links(&given));
+            (terms, self.weights_with(memory, new, (node, other)), own_links)
+        };
+        let weighted = terms.into_iter().zip(given).zip(others).map(weighted).collect();
+        (largest(starts.into_iter(), NAMED), Some(weighted))
     }
 }
 

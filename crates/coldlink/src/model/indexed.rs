@@ -9,13 +9,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{EncodedNodes, Model, Plan};
+use super::{Model, Plan};
 use crate::config::Term;
 use crate::graph::NodeId;
 use crate::hint::Hint;
 use crate::index::{AboutIndex, Effort, Hit, Hnsw, LinkIndex};
-use crate::kernel::{Chunk, Kernel, Matrix, Real, Simd, normalise};
-use crate::score::{Embeddings, STARTS};
+use crate::kernel::{Chunk, Kernel, Real, Simd, normalise};
+use crate::score::STARTS;
 use crate::split::PairClass;
 use crate::storage::{FileError, FileProblem};
 
@@ -158,19 +158,6 @@ impl Model {
             sample(&mut random, warm.len(), wanted.min(warm.len())).into_iter().map(|place| warm[place]).collect();
         chosen.sort_unstable();
         chosen
-    }
-
-    /// Nodes of the graph as they would be if they were new, without their links.
-    fn as_if_new(&self, nodes: &[NodeId]) -> EncodedNodes {
-        let from = &self.embeddings.attributes;
-        let attributes =
-            Matrix::from_fn(nodes.len(), from.columns(), |row, column| from.row(nodes[row] as usize)[column]);
-        let words = self.memory.as_ref().map(|memory| memory.words.select(nodes));
-        EncodedNodes {
-            embeddings: Embeddings { structure: attributes.clone(), warm: vec![false; nodes.len()], attributes },
-            words,
-            types: self.types.as_ref().map(|known| Arc::new(known.types.select(nodes))),
-        }
     }
 
     /// Whether an index was made from this model, or from what this model was before nodes were added to it.

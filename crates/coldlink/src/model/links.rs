@@ -76,7 +76,14 @@ impl Model {
         match &self.index {
             Some(index) if plan.among == Among::Known => {
                 let exact = |row: usize| self.best_of_all(scorer.as_ref(), new, row..row + 1, plan).remove(0);
-                let find = |row| self.retrieve(index, scorer.as_ref(), new, row, plan).unwrap_or_else(|| exact(row));
+                // Links of its own reach nodes that the index does not find.
+                let is_linked =
+                    |row: usize| new.given.of(self.number(End::New(self.roles.at(row as NodeId, plan.role)))).is_some();
+                let find = |row| {
+                    let found =
+                        if is_linked(row) { None } else { self.retrieve(index, scorer.as_ref(), new, row, plan) };
+                    found.unwrap_or_else(|| exact(row))
+                };
                 rows.into_par_iter().map(find).collect()
             }
             _ => self.best_of_all(scorer.as_ref(), new, rows, plan),
@@ -94,7 +101,10 @@ impl Model {
         let candidates = plan.candidates(self.role_nodes(), new.embeddings.nodes(), &self.roles);
         if let Some(scorer) = scorer {
             let penalty = |node: NodeId| scorer.evidence.popularity(node) * (1.0 - plan.popularity);
-            let wanted = |row: usize, node: NodeId| self.is_candidate(new, row, plan, node);
+            let own = |row: usize| self.number(End::New(self.roles.at(row as NodeId, plan.role)));
+            let wanted = |row: usize, node: NodeId| {
+                self.is_candidate(new, row, plan, node) && !self.is_ruled_out(new, own(row), node)
+            };
             return self.best_of(scorer, (rows, plan.role), &candidates, plan.count, penalty, wanted);
         }
         if plan.among == Among::Known && plan.excluded.is_empty() && self.types.is_none() && self.roles.is_plain() {

@@ -6,6 +6,7 @@ mod cached;
 mod dense;
 mod explain;
 mod file;
+mod given;
 mod indexed;
 mod links;
 mod new_nodes;

@@ -7,7 +7,7 @@ use super::Model;
 use crate::graph::{Attributes, NodeId, NodeTypes};
 use crate::kernel::Matrix;
 use crate::network::Features;
-use crate::score::{Embeddings, TfIdfRows, embed_attributes};
+use crate::score::{Embeddings, Given, TfIdfRows, embed_attributes};
 
 /// New nodes as a model sees them.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub struct EncodedNodes {
     pub(super) words: Option<TfIdfRows>,
     /// Their types, where the model's nodes have types.
     pub types: Option<Arc<NodeTypes>>,
+    /// Links that they have.
+    pub(super) given: Given,
 }
 
 impl Model {
@@ -79,6 +81,7 @@ impl Model {
             embeddings: Embeddings { structure: embedded.clone(), warm, attributes: embedded },
             words,
             types,
+            given: Given::default(),
         }
     }
 }

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Among, FilterError, Model, Plan};
-use crate::dataset::{End, NewNodes, PairQuery};
+use crate::dataset::{End, LinkProblem, NewNodes, PairQuery};
 use crate::graph::{NameIndex, NodeId};
 use crate::hint::Hint;
 use crate::model::EncodedNodes;
+use crate::score::Given;
 use crate::text::quoted;
 
 /// The base rates that a probability may be stated for.
@@ -146,6 +147,28 @@ pub enum QueryError {
         /// The name.
         name: String,
     },
+    /// A known node is asked about that is none.
+    #[error("there is no known node `{}`", quoted(.name))]
+    NotKnown {
+        /// Its place among those that are asked about, from 1.
+        place: usize,
+        /// The name.
+        name: String,
+    },
+    /// A link of a new node that cannot be used.
+    #[error("link {link}: {problem}")]
+    Link {
+        /// Which link, from 1.
+        link: usize,
+        /// What is wrong with it.
+        problem: LinkProblem,
+    },
+    /// A model that has forgotten its links cannot weigh others.
+    #[error("this model keeps no links: it can be asked about new nodes without links only")]
+    KeepsNoLinks,
+    /// Known nodes look for known ones.
+    #[error("known nodes are asked about, so there are no new nodes to find")]
+    NothingNew,
     /// Candidates that cannot be chosen so.
     #[error(transparent)]
     Filter(#[from] FilterError),
@@ -172,12 +195,16 @@ impl QueryError {
             QueryError::UnknownNode { .. } => {
                 Hint::new("a source is a new node, or else a known one; a target is a known node, or else a new one")
             }
+            QueryError::NotKnown { .. } => Hint::new("name a node that the model was trained on"),
+            QueryError::Link { problem, .. } => return problem.hint(),
+            QueryError::KeepsNoLinks => Hint::new("the presets `auto` and `default` keep them, given enough links"),
+            QueryError::NothingNew => Hint::new("look for targets among known nodes"),
             QueryError::Filter(error) => return error.hint(),
         })
     }
 }
 
-/// New nodes that a model is asked about: encoded once, for any number of queries.
+/// New nodes that a model is asked about, or known ones: encoded once, for any number of queries.
 #[derive(Clone, Debug)]
 pub struct Asked {
     new: NewNodes,
@@ -218,6 +245,19 @@ impl Asked {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    pub(super) fn new(new: NewNodes, encoded: EncodedNodes) -> Self {
+        Asked { new, encoded }
+    }
+
+    pub(super) fn give(&mut self, links: Given) {
+        self.encoded.given = links;
+    }
+
+    /// Whether these are known nodes.
+    pub fn are_known(&self) -> bool {
+        self.encoded.given.any_held()
     }
 }
 
@@ -269,6 +309,9 @@ impl Model {
     /// Looks up the names and values of a query, and checks its numbers.
     pub fn resolve(&self, asked: &Asked, query: &Query) -> Result<Resolved, QueryError> {
         let popularity = checked_popularity(query.popularity)?;
+        if query.among != Among::Known && asked.are_known() {
+            return Err(QueryError::NothingNew);
+        }
         let (mut excluded, unknown) = self.excluded(asked, &query.exclude);
         for (column, value) in &query.filters {
             excluded.extend(self.without_value(column, value)?);

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::{EncodedNodes, Model};
+use super::{EncodedNodes, Memory, Model};
 use crate::config::Term;
 use crate::dataset::End;
 use crate::graph::NodeId;
 use crate::index::LinkIndex;
 use crate::kernel::{Entry, Matrix};
-use crate::score::{EmbeddingScorer, Embeddings, Evidence, LinkScorer, Scorer, Side};
+use crate::score::{EmbeddingScorer, Embeddings, Evidence, GivenWeights, LinkScorer, PairWeights, Scorer, Side};
 use crate::split::PairClass;
 
 impl Model {
@@ -28,7 +28,7 @@ impl Model {
             Evidence::with_warm(&memory.graph, known, Cow::Borrowed(&self.derived().warm)).in_roles(&self.roles);
         let similar = index.and_then(LinkIndex::similar_nodes);
         let evidence = evidence.with_new(Side { embeddings: &new.embeddings, words }).through(similar);
-        let evidence = evidence.voting(memory.weights.uses(Term::Votes));
+        let evidence = evidence.voting(memory.weights.uses(Term::Votes)).with_given(Some(&new.given));
         Some(LinkScorer { evidence, weights: &memory.weights, popularity: 1.0 })
     }
 
@@ -38,6 +38,30 @@ impl Model {
             End::Known(node) if self.embeddings.warm[node as usize] => PairClass::ColdWarm,
             _ => PairClass::ColdCold,
         }
+    }
+
+    /// The weights of a pair of a new node and another.
+    pub(super) fn weights_with<'a>(
+        &self,
+        memory: &'a Memory,
+        new: &EncodedNodes,
+        (node, other): (NodeId, End),
+    ) -> &'a PairWeights {
+        let class = self.class_with(other);
+        let given = self.given_weights(memory, new, (node, other));
+        given.map_or_else(|| memory.weights.of(class, self.looking_role(node, other)), |given| &given.pair)
+    }
+
+    /// The weights of a new node's own links in a pair with another, where it has any that count.
+    pub(super) fn given_weights<'a>(
+        &self,
+        memory: &'a Memory,
+        new: &EncodedNodes,
+        (node, other): (NodeId, End),
+    ) -> Option<&'a GivenWeights> {
+        let links = new.given.of(self.number(End::New(node)))?;
+        let counts = self.class_with(other) == PairClass::ColdWarm && !links.linked.is_empty();
+        memory.weights.given(self.roles.role(node)).filter(|_| counts)
     }
 
     /// The role whose weights count for a pair of a new node and another: the new node's, or the source's where both are new.

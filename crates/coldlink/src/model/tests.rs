@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::columns::{Mismatches, Values};
-use crate::dataset::{Dataset, End, NewNodes, Notes};
+use crate::dataset::{Dataset, End, GivenLink, LinkProblem, NewNodes, Notes, PairQuery};
 use crate::graph::{Attributes, NodeId};
 use crate::index::{Hit, Hnsw};
 use crate::load::{LoadOptions, load_json_lines, new_from_json_lines};
 use crate::pipeline::{Settings, Training};
-use crate::score::PairWeights;
+use crate::score::{GivenWeights, PairWeights};
 use crate::split::TrainView;
 use crate::train::Silent;
 
@@ -60,6 +60,7 @@ fn with_memory(mut model: Model) -> Model {
         cold_cold: kind(0.0),
         prevalence: 0.5,
         roles: Vec::new(),
+        given: Vec::new(),
     };
     model.embeddings.warm = (0..60).map(|node| graph.degree(node) > 0).collect();
     model.memory = Some(Memory { graph, words, weights });
@@ -347,4 +348,106 @@ fn a_model_of_vectors_alone_needs_no_words() {
     let model = Training::new(&dataset, &Settings::given(config), 1).run(&mut Silent).unwrap();
     let encoded = model.encode(&dataset.attributes.select(&[3]));
     assert_eq!(model.best_links(&encoded, 0..1, Plan::best(3))[0].len(), 3);
+}
+
+/// The same with weights for links of new nodes.
+fn weighing_links(mut model: Model) -> Model {
+    let memory = model.memory.as_mut().unwrap();
+    let pair = memory.weights.cold_warm.clone();
+    memory.weights.given = vec![GivenWeights { pair, given: [3.0, 2.0, 0.5, 0.25] }];
+    model
+}
+
+fn one_new() -> NewNodes {
+    let attributes = Attributes::from_rows(12, &[vec![(1, 1.0), (8, 0.5)], vec![(2, 1.0)]]).unwrap();
+    NewNodes { names: Names::from_texts(["fresh", "other"]), attributes, mismatches: Mismatches::default() }
+}
+
+fn given_link(source: &str, target: &str, relation: Option<&str>) -> GivenLink {
+    GivenLink { source: source.to_owned(), target: target.to_owned(), relation: relation.map(str::to_owned) }
+}
+
+fn all_links(model: &Model, asked: &Asked, explain: bool) -> Vec<Vec<Link>> {
+    let query = Query { count: 60, explain: explain.then_some(3), ..Query::default() };
+    model.links(asked, &model.resolve(asked, &query).unwrap(), 0..asked.len())
+}
+
+fn check_sums(links: &[Link]) {
+    for link in links {
+        let why = link.explanation.as_ref().unwrap();
+        let named: f64 = why.attributes.iter().map(|reason| reason.adds).sum::<f64>() + why.other_attributes;
+        let sum = named + why.own_links.unwrap_or(0.0) + why.similar_nodes + why.popularity + why.baseline;
+        assert!((sum - f64::from(link.score)).abs() < 1e-3, "{sum} {link:?}");
+    }
+}
+
+#[test]
+fn known_nodes_are_asked_for_links_that_they_do_not_have() {
+    let model = weighing_links(with_memory(trained(&["width=20"], 3)));
+    let asked = model.ask_known(&["n7".to_owned(), "n59".to_owned(), "n7".to_owned()]).unwrap();
+    let found = all_links(&model, &asked, true);
+    assert_eq!(found[0], found[2], "the same node has the same links");
+    for (links, node) in found.iter().zip([7, 59]) {
+        let neighbors = model.neighbors(node);
+        assert_eq!(links.len(), 60 - 1 - neighbors.len());
+        for link in links {
+            let target = model.find(&link.target).unwrap();
+            assert!(link.known && target != node && neighbors.binary_search(&target).is_err(), "{link:?}");
+        }
+        check_sums(links);
+    }
+    let own_links =
+        |links: &[Link]| links.iter().filter(|link| link.explanation.as_ref().unwrap().own_links.is_some()).count();
+    assert!(own_links(&found[0]) > 0);
+    assert_eq!(own_links(&found[1]), 0, "n59 has no link");
+    let unknown = model.ask_known(&["n7".to_owned(), "nobody".to_owned()]).unwrap_err();
+    assert_eq!(unknown, QueryError::NotKnown { place: 2, name: "nobody".into() });
+    let among = Query { among: Among::Both, ..Query::default() };
+    assert_eq!(model.resolve(&asked, &among).unwrap_err(), QueryError::NothingNew);
+    let forgetful = trained(&["width=20"], 3);
+    assert_eq!(forgetful.ask_known(&["n7".to_owned()]).unwrap_err(), QueryError::KeepsNoLinks);
+}
+
+#[test]
+fn links_of_a_new_node_count_and_are_not_found_again() {
+    let model = weighing_links(with_memory(trained(&["width=20"], 3)));
+    let links =
+        [given_link("fresh", "n7", None), given_link("n30", "fresh", None), given_link("fresh", "n7", Some(""))];
+    let (plain, asked) = (model.ask(one_new()).unwrap(), model.ask_linked(one_new(), &links).unwrap());
+    let (before, after) = (all_links(&model, &plain, true), all_links(&model, &asked, true));
+    assert_eq!(before[1], after[1], "the other node has no links");
+    let names = |links: &[Link]| links.iter().map(|link| link.target.clone()).collect::<Vec<_>>();
+    assert_eq!((before[0].len(), after[0].len()), (60, 58));
+    assert!(!names(&after[0]).contains(&"n7".to_owned()) && !names(&after[0]).contains(&"n30".to_owned()));
+    let place = |links: &[Link], name: &str| links.iter().position(|link| link.target == name).unwrap();
+    let rise = ["n6", "n8", "n29", "n31"].iter().filter(|name| place(&after[0], name) < place(&before[0], name));
+    assert!(rise.count() >= 3, "what its links are linked with rises");
+    check_sums(&after[0]);
+    let pair = |target: &str| PairQuery { source: "fresh".into(), target: target.into(), known: None, relation: None };
+    let pairs: Vec<PairQuery> = after[0].iter().map(|link| pair(&link.target)).collect();
+    for (scored, link) in model.scored_pairs(&asked, &pairs, None).unwrap().iter().zip(&after[0]) {
+        assert!((scored.score - link.score).abs() < 1e-4, "{scored:?} {link:?}");
+    }
+    assert_eq!(model.with_links(plain.clone(), &[]).unwrap().encoded(), plain.encoded());
+}
+
+#[test]
+fn a_link_of_a_new_node_that_cannot_be_used_is_named() {
+    let model = weighing_links(with_memory(trained(&["width=20"], 3)));
+    let check = |link: GivenLink, expected: LinkProblem| {
+        let links = [given_link("fresh", "n7", None), link];
+        let error = model.ask_linked(one_new(), &links).unwrap_err();
+        assert!(error.hint().is_some());
+        assert_eq!(error, QueryError::Link { link: 2, problem: expected });
+    };
+    let (name, source_name, target) = ("n99".to_owned(), "n1".to_owned(), "n2".to_owned());
+    check(given_link("fresh", "n99", None), LinkProblem::UnknownNode { name });
+    check(given_link("n1", "n2", None), LinkProblem::BothKnown { source_name, target });
+    let (source_name, target) = ("fresh".to_owned(), "other".to_owned());
+    check(given_link("fresh", "other", None), LinkProblem::BothNew { source_name, target });
+    let unknown = LinkProblem::UnknownRelation { name: "cites".into(), known: Vec::new() };
+    check(given_link("fresh", "n7", Some("cites")), unknown);
+    let forgetful = trained(&["width=20"], 3);
+    let error = forgetful.ask_linked(one_new(), &[given_link("fresh", "n7", None)]).unwrap_err();
+    assert_eq!(error, QueryError::KeepsNoLinks);
 }

@@ -6,8 +6,10 @@ use super::Settings;
 use crate::config::{Config, Term};
 use crate::dataset::Dataset;
 use crate::error::Error;
-use crate::evaluate::{About, ChosenSettings, Deviation, Questions, Record, Report, Run, SeedResult, Test, verdict};
-use crate::score::{EmbeddingScorer, Evidence, LinkScorer, Side, TfIdfRows};
+use crate::evaluate::{
+    About, ChosenSettings, Deviation, FewLinks, Questions, Record, Report, Run, SeedResult, Test, verdict,
+};
+use crate::score::{EmbeddingScorer, Evidence, Given, LinkScorer, Side, TfIdfRows};
 use crate::split::{Audit, Finding, Protocol, Split};
 use crate::train::Fit;
 use crate::tune::{Chosen, Forward, Plan, Search, SeedStarted, Watcher, auto};
@@ -99,14 +101,25 @@ impl<'a> Evaluation<'a> {
         let embeddings = fitted.embed_all(&view);
         let questions = Questions::of(split.test(), &view, seed);
         let (pairs, queries, rank_baselines) = (&questions.pairs, &questions.queries, self.rank_baselines);
-        let test = Test { pairs, queries, view, rank_baselines, seed };
+        let few: Vec<(usize, Given)> = FewLinks::steps(split.test());
+        let given = few.last().map(|step| &step.1);
+        let test = Test { pairs, queries, view, rank_baselines, seed, given };
         let run = Run { seed, steps: fitted.steps as usize, train_seconds, search_seconds };
         let result = match &fitted.weights {
             Some(weights) => {
                 let words = TfIdfRows::of(&view);
-                let evidence = Evidence::new(view.graph(), Side { embeddings: &embeddings, words: &words });
-                let evidence = evidence.in_roles(view.roles()).voting(weights.uses(Term::Votes));
-                SeedResult::measure_links(run, &LinkScorer { evidence, weights, popularity: self.popularity }, &test)?
+                let scorer = |given| {
+                    let evidence = Evidence::new(view.graph(), Side { embeddings: &embeddings, words: &words });
+                    let evidence = evidence.in_roles(view.roles()).voting(weights.uses(Term::Votes));
+                    let evidence = evidence.with_given(given);
+                    LinkScorer { evidence, weights, popularity: self.popularity }
+                };
+                let mut result = SeedResult::measure_links(run, &scorer(given), &test)?;
+                for (links, given) in &few {
+                    let test = Test { given: Some(given), ..test };
+                    result.few.push(FewLinks::measure(*links, &scorer(Some(given)), &test)?);
+                }
+                result
             }
             None => {
                 let lambda = config.lambda.map(|weight| weight as f32);

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::field::{Field, Room, SparseField};
+use super::given::{Given, GivenEvidence, GivenLinks};
 use super::starts::ExpectedStarts;
 use super::tfidf::inner;
 use super::votes::SMALL_VOTE;
@@ -23,7 +24,7 @@ const START_TEMPERATURE: f32 = 0.05;
 pub(crate) const SMALL_CHANCE: f32 = 1e-5;
 
 /// Rows that are fetched before they are needed.
-const AHEAD: usize = 2;
+pub(super) const AHEAD: usize = 2;
 /// Targets for which it is not worth to write a row out with its zeros.
 const FEW: usize = 64;
 
@@ -64,6 +65,10 @@ pub struct Evidence<'a> {
     pub(super) room: Room,
     /// Whether nodes with similar words vote.
     votes: bool,
+    /// Links of nodes without training links.
+    pub(super) given: Option<&'a Given>,
+    /// Nodes that given links are told apart from, by role.
+    pub(super) negatives: Vec<OnceLock<Arc<Vec<NodeId>>>>,
 }
 
 /// What a node finds: the chance that a walk along one link from its starts ends at each node, and the votes for each node; none of
@@ -104,13 +109,15 @@ impl WarmNodes {
 pub(crate) struct Source<'a> {
     pub(super) node: NodeId,
     warm: bool,
-    side: Side<'a>,
-    row: usize,
+    pub(super) side: Side<'a>,
+    pub(super) row: usize,
     found: Found,
     /// Those that vote, with their cosines.
     voters: Vec<(NodeId, f32)>,
     /// The inner product of its words with those of every node, where it is known.
     products: Option<Field>,
+    /// What its given links say, where it has any.
+    pub(super) given: Option<GivenEvidence>,
 }
 
 impl Source<'_> {
@@ -140,7 +147,8 @@ impl<'a> Evidence<'a> {
     pub(crate) fn with_warm(graph: &'a Graph, known: Side<'a>, warm: Cow<'a, WarmNodes>) -> Self {
         let (walk_from_anywhere, cold_walks) = (OnceLock::new(), OnceLock::new());
         let (roles, opposites) = (&PLAIN, PLAIN.opposites());
-        let (new, similar, votes) = (None, None, false);
+        let (new, similar, votes, given) = (None, None, false, None);
+        let negatives = vec![OnceLock::new()];
         let (kept, expected, room) = (AtomicUsize::new(0), ExpectedStarts::default(), Room::default());
         Evidence {
             graph,
@@ -156,6 +164,8 @@ impl<'a> Evidence<'a> {
             expected,
             room,
             votes,
+            given,
+            negatives,
         }
     }
 
@@ -166,12 +176,18 @@ impl<'a> Evidence<'a> {
 
     /// The same for a graph of role nodes.
     pub fn in_roles(self, roles: &'a Roles) -> Self {
-        Evidence { roles, opposites: roles.opposites(), ..self }
+        let negatives = vec![OnceLock::new(); roles.count()];
+        Evidence { roles, opposites: roles.opposites(), negatives, ..self }
+    }
+
+    /// The same where some nodes without training links are given links.
+    pub(crate) fn with_given(self, given: Option<&'a Given>) -> Self {
+        Evidence { given: given.filter(|given| !given.is_empty()), ..self }
     }
 
     /// The same node at the other end of the relation: where a walk that arrived at a target goes on as a source.
     #[inline]
-    fn turned(&self, node: NodeId) -> NodeId {
+    pub(super) fn turned(&self, node: NodeId) -> NodeId {
         let role = self.roles.role(node);
         node - role as NodeId + self.opposites[role]
     }
@@ -184,6 +200,11 @@ impl<'a> Evidence<'a> {
     /// The role of a node.
     pub(crate) fn role(&self, node: NodeId) -> usize {
         self.roles.role(node)
+    }
+
+    /// The role at the other end of a node's links.
+    pub(super) fn opposite_role(&self, node: NodeId) -> usize {
+        self.opposites[self.role(node)] as usize
     }
 
     /// The same where nodes that are like a new one are found by a search, if one is given.
@@ -278,7 +299,21 @@ impl<'a> Evidence<'a> {
     }
 
     pub(crate) fn source(&self, node: NodeId) -> Source<'a> {
-        self.source_from(node, self.walk_from(node), None)
+        match self.given.and_then(|given| given.of(node)) {
+            Some(links) => self.source_given(node, links),
+            None => self.source_from(node, self.walk_from(node), None),
+        }
+    }
+
+    /// A source that is given links.
+    pub(super) fn source_given(&self, node: NodeId, links: &GivenLinks) -> Source<'a> {
+        let near = match links.held {
+            Some(_) if self.has_attributes(node) => self.walk_from_starts(self.starts(node, links.held)),
+            _ => self.walk_from(node),
+        };
+        let mut source = self.source_from(node, near, links.held);
+        source.given = self.given_evidence(&source, links);
+        source
     }
 
     /// A source whose walk is given: see [`Evidence::walk_from_starts`]. A node that is held as if it were new does not vote.
@@ -286,7 +321,7 @@ impl<'a> Evidence<'a> {
         let ((side, row), warm) = (self.side(node), self.is_warm(node));
         let (voters, products) = if self.votes && !warm { self.voters(node, held) } else { (Vec::new(), None) };
         let found = Found { near, votes: self.votes_of(&voters) };
-        Source { node, warm, side, row, found, voters, products }
+        Source { node, warm, side, row, found, voters, products, given: None }
     }
 
     /// The chance that a walk along one link from a node's starts ends at each node.
@@ -346,7 +381,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// Where a step along a link from these starts ends. Links are taken in proportion to their weights.
-    fn walk(&self, starts: impl Iterator<Item = (NodeId, f32)>) -> Arc<Field> {
+    pub(super) fn walk(&self, starts: impl Iterator<Item = (NodeId, f32)>) -> Arc<Field> {
         let mut chances = self.room.field(self.graph.nodes());
         for (start, share) in starts {
             let share = share / self.graph.strength(start);

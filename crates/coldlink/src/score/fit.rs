@@ -5,16 +5,16 @@ use rand::seq::index;
 use rayon::prelude::*;
 
 use super::listwise::{List, Listwise};
-use super::{Evidence, Logistic, PairWeights, RoleWeights, ScoreWeights, Terms};
+use super::{Evidence, GivenWeights, Logistic, PairWeights, RoleWeights, ScoreWeights, Terms};
 use crate::config::Term;
 use crate::graph::NodeId;
 use crate::random::{Purpose, stream};
 use crate::split::{Candidates, Pair, PairClass, RankingQuery};
 
 /// The strength of the penalty: as ten pairs that say nothing.
-const PENALTY: f64 = 10.0;
+pub(super) const PENALTY: f64 = 10.0;
 /// Linked and unlinked pairs each that a fit needs.
-const FEWEST: usize = 15;
+pub(super) const FEWEST: usize = 15;
 
 /// Candidates of a list that stand for themselves: those that score best by weights that were fitted to pairs.
 const FIRST: usize = 128;
@@ -95,10 +95,12 @@ impl ScoreWeights {
         let roles = if roles > 1 { of_roles.iter().map(of_role).collect() } else { Vec::new() };
         let [warm_warm, cold_warm, cold_cold] = shared;
         let prevalence = linked as f64 / pairs.len().max(1) as f64;
-        let mut weights = ScoreWeights { warm_warm, cold_warm, cold_cold, prevalence, roles };
+        let given = Vec::new();
+        let mut weights = ScoreWeights { warm_warm, cold_warm, cold_cold, prevalence, roles, given };
         for class in [PairClass::WarmWarm, PairClass::ColdWarm] {
             weights.turn(evidence, terms, class, examples, (&all, &of_roles));
         }
+        weights.given = GivenWeights::fit(evidence, terms, examples, &weights);
         weights
     }
 
@@ -208,22 +210,23 @@ impl ScoreWeights {
 fn scaled(used: &[usize], direction: &[f64], sample: &Sample, weights: &PairWeights) -> PairWeights {
     let score = |terms: &Terms| used.iter().zip(direction).map(|(&term, weight)| weight * f64::from(terms[term])).sum();
     let scores: Vec<f64> = sample.terms.iter().map(score).collect();
+    let Some((scale, intercept)) = log_odds_of(&scores, &sample.linked) else { return weights.clone() };
+    let mut out = PairWeights { terms: Default::default(), intercept, pairs: weights.pairs };
+    for (&term, weight) in used.iter().zip(direction) {
+        out.terms[term] = scale * weight;
+    }
+    out
+}
+
+/// The scale and the intercept under which scores are log-odds; none where pairs speak against the scores.
+pub(super) fn log_odds_of(scores: &[f64], linked: &[bool]) -> Option<(f64, f64)> {
     let mean = scores.iter().sum::<f64>() / scores.len().max(1) as f64;
     let square = scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / scores.len().max(1) as f64;
     let rows: Vec<Vec<f64>> = scores.iter().map(|score| vec![score - mean]).collect();
     let deviation = if square > 1e-18 { square.sqrt() } else { 1.0 };
     let fit = Logistic { penalty: PENALTY / 10.0 };
-    let [scale, intercept] = fit.fit(&rows, &sample.linked, &[deviation], &[1.0, 0.0])[..] else {
-        return weights.clone();
-    };
-    if scale <= 0.0 || sample.linked.is_empty() {
-        return weights.clone();
-    }
-    let mut out = PairWeights { terms: Default::default(), intercept: intercept - scale * mean, pairs: weights.pairs };
-    for (&term, weight) in used.iter().zip(direction) {
-        out.terms[term] = scale * weight;
-    }
-    out
+    let [scale, intercept] = fit.fit(&rows, linked, &[deviation], &[1.0, 0.0])[..] else { return None };
+    (scale > 0.0 && !linked.is_empty()).then_some((scale, intercept - scale * mean))
 }
 
 impl Sample {
@@ -273,8 +276,11 @@ fn carried_over(from: &PairWeights, terms: &[Term], class: PairClass, sample: &S
 }
 
 fn mean_and_deviation(sample: &Sample, term: usize) -> (f64, f64) {
-    let count = sample.terms.len().max(1) as f64;
-    let values = || sample.terms.iter().map(|terms| f64::from(terms[term]));
+    mean_and_deviation_of(|| sample.terms.iter().map(|terms| f64::from(terms[term])))
+}
+
+pub(super) fn mean_and_deviation_of<I: Iterator<Item = f64>>(values: impl Fn() -> I) -> (f64, f64) {
+    let count = values().count().max(1) as f64;
     let mean = values().sum::<f64>() / count;
     let variance = values().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
     // A term that never varies says nothing; any scale keeps its weight at the prior.

@@ -4,6 +4,7 @@ use super::logistic::{logistic, softplus};
 use super::newton::{Convex, distance, distance_derivatives, minimum};
 
 /// A node's true links among what they compete with.
+#[derive(Clone)]
 pub(super) struct List {
     /// The terms of true links.
     pub targets: Vec<Vec<f64>>,

@@ -59,7 +59,11 @@ impl Evidence<'_> {
         if self.similar.is_some() {
             return;
         }
-        let asks = |&node: &NodeId| !self.is_warm(node) && self.has_attributes(node) && self.expected.lacks(node);
+        // Who is none of its own starts looks alone.
+        let held = |node| self.given.and_then(|given| given.of(node)).is_some_and(|links| links.held.is_some());
+        let asks = |&node: &NodeId| {
+            !self.is_warm(node) && !held(node) && self.has_attributes(node) && self.expected.lacks(node)
+        };
         let mut sources: Vec<NodeId> = sources.iter().copied().filter(asks).collect();
         sources.sort_unstable();
         sources.dedup();

@@ -231,6 +231,7 @@ fn candidates_score_as_pairs_do_and_either_order_is_the_same() {
     let kind = |terms: [f64; 8]| PairWeights { terms, intercept: 0.4, pairs: 9 };
     let weights = ScoreWeights {
         roles: Vec::new(),
+        given: Vec::new(),
         warm_warm: kind([1.0, 0.3, 0.7, 2.0, -0.1, 0.2, 0.4, 0.0]),
         cold_warm: kind([0.5, 0.9, 0.0, 1.0, 0.3, 0.6, 0.1, 0.5]),
         cold_cold: kind([2.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0, 0.0]),
@@ -338,9 +339,76 @@ fn probabilities_follow_the_base_rate() {
         cold_cold: nothing,
         prevalence: 0.4,
         roles: Vec::new(),
+        given: Vec::new(),
     };
     let even = (0.4_f64 / 0.6).ln();
     assert!((weights.probability(even, 0.4) - 0.4).abs() < 1e-12);
     assert!((weights.probability(even, 0.01) - 0.01).abs() < 1e-12);
     assert!(weights.probability(1e9, 1e-6) == 1.0 && weights.probability(-1e9, 0.5) == 0.0);
+}
+
+#[test]
+fn given_links_add_their_definitions() {
+    let world = world();
+    let links = GivenLinks { linked: vec![0, 2], held: None };
+    let given = Given::new([(8, links)]);
+    let evidence = world.evidence().with_given(Some(&given));
+    let source = evidence.source(8);
+    let targets: Vec<NodeId> = (0..6).collect();
+    let terms = evidence.given_terms(&source, &targets);
+    let steps = world.steps();
+    let start: Vec<f64> = (0..8).map(|node| if node == 0 || node == 2 { 0.5 } else { 0.0 }).collect();
+    let near = times(&start, &steps);
+    let sharing = times(&near, &steps);
+    for (terms, &target) in terms.iter().zip(&targets) {
+        for (term, chance) in [(terms[2], near[target as usize]), (terms[3], sharing[target as usize])] {
+            let expected = 2.0 / 3.0 * (chance / 1e-4).ln_1p();
+            assert!((f64::from(term) - expected).abs() < 1e-4, "{target}: {term} {expected}");
+        }
+    }
+    // The structure embedding is drawn to the links.
+    let of_links = terms[0][0] + terms[0][1] + terms[2][0] + terms[2][1];
+    let others: f32 = [1, 3, 4, 5].iter().map(|&node: &usize| terms[node][0] + terms[node][1]).sum();
+    let before: f64 = [0, 2].iter().map(|&node| dot(world.rows(8).0, world.rows(node).0)).sum();
+    assert!(of_links / 2.0 > others / 4.0 && f64::from(of_links) > before);
+    assert_eq!(evidence.given_terms(&evidence.source(9), &targets), [GivenTerms::default(); 6], "another has none");
+}
+
+#[test]
+fn links_of_one_node_change_no_score_of_another() {
+    let world = world();
+    let kind = |terms: [f64; 8]| PairWeights { terms, intercept: 0.4, pairs: 9 };
+    let cold_warm = kind([0.5, 0.9, 0.0, 1.0, 0.3, 0.6, 0.1, 0.5]);
+    let mut weights = ScoreWeights {
+        roles: Vec::new(),
+        given: vec![GivenWeights { pair: cold_warm.clone(), given: [1.0, 2.0, 0.5, 0.25] }],
+        warm_warm: kind([1.0, 0.3, 0.7, 2.0, -0.1, 0.2, 0.4, 0.0]),
+        cold_warm,
+        cold_cold: kind([2.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0, 0.0]),
+        prevalence: 0.5,
+    };
+    let given = Given::of_links([(8, 2), (8, 0), (8, 2)]);
+    let pairs: Vec<(NodeId, NodeId)> = (0..10).flat_map(|a| (0..10).map(move |b| (a, b))).collect();
+    let scores = |given: Option<&Given>, weights: &ScoreWeights| {
+        LinkScorer { evidence: world.evidence().with_given(given), weights, popularity: 1.0 }.scores(&pairs)
+    };
+    let (without, with) = (scores(None, &weights), scores(Some(&given), &weights));
+    for (&(a, b), (before, after)) in pairs.iter().zip(without.iter().zip(&with)) {
+        let has_links = (a == 8 && b < 6) || (b == 8 && a < 6);
+        assert_eq!(has_links, before != after, "{a} {b}");
+        assert_eq!(*after, of_pair(&pairs, &with, (b, a)), "either order");
+    }
+    let candidates: Vec<NodeId> = (0..8).collect();
+    let evidence = world.evidence().with_given(Some(&given));
+    let mut against = [0.0; 8];
+    LinkScorer { evidence, weights: &weights, popularity: 1.0 }.scores_against(8, &candidates, &mut against);
+    for (node, score) in against.iter().enumerate() {
+        assert!((score - of_pair(&pairs, &with, (8, node as NodeId))).abs() < 1e-5, "{node}");
+    }
+    weights.given.clear();
+    assert_eq!(scores(Some(&given), &weights), without, "without weights for them, links say nothing");
+}
+
+fn of_pair(pairs: &[(NodeId, NodeId)], scores: &[f32], wanted: (NodeId, NodeId)) -> f32 {
+    scores[pairs.iter().position(|pair| *pair == wanted).unwrap()]
 }

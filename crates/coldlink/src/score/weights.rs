@@ -3,8 +3,8 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::Terms;
 use super::logistic::logistic;
+use super::{GIVEN, GivenTerms, Terms};
 use crate::config::Term;
 use crate::split::PairClass;
 
@@ -34,6 +34,31 @@ pub struct ScoreWeights {
     /// Weights of their own for pairs in which a new node is in this role, where there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<RoleWeights>,
+    /// For a new node that is given some of its links and a warm one: one set, or one by the new node's role where there are
+    /// several; none where there was too little to fit them to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<GivenWeights>,
+}
+
+/// Weights for a new node that is given some of its links, and a warm one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GivenWeights {
+    /// Of all that it is known by without links, as for other new nodes.
+    pub pair: PairWeights,
+    /// Of what its links say: the products of its structure embedding with both of the other node's, and both walks.
+    pub given: [f64; GIVEN],
+}
+
+impl GivenWeights {
+    /// The log-odds of a link at the prevalence of the fit.
+    pub(crate) fn score(&self, terms: &Terms, given: &GivenTerms) -> f64 {
+        self.pair.score(terms) + self.of_links(given)
+    }
+
+    /// What given links add to it.
+    pub(crate) fn of_links(&self, given: &GivenTerms) -> f64 {
+        self.given.iter().zip(given).map(|(weight, &term)| weight * f64::from(term)).sum()
+    }
 }
 
 /// The weights of pairs in which a node of one role looks for others.
@@ -58,7 +83,13 @@ impl PairWeights {
 impl ScoreWeights {
     fn classes(&self) -> impl Iterator<Item = &PairWeights> {
         let of_roles = self.roles.iter().flat_map(|role| [&role.warm_warm, &role.cold_warm, &role.cold_cold]);
-        [&self.warm_warm, &self.cold_warm, &self.cold_cold].into_iter().chain(of_roles)
+        let given = self.given.iter().map(|weights| &weights.pair);
+        [&self.warm_warm, &self.cold_warm, &self.cold_cold].into_iter().chain(of_roles).chain(given)
+    }
+
+    /// The weights for a new node in this role that is given links.
+    pub(crate) fn given(&self, role: usize) -> Option<&GivenWeights> {
+        self.given.get(role)
     }
 
     /// Whether a term counts for any pair.
@@ -69,7 +100,8 @@ impl ScoreWeights {
     /// Whether all of them are numbers, and the prevalence a share.
     pub(crate) fn are_sound(&self) -> bool {
         let mut numbers = self.classes().flat_map(|class| class.terms.iter().chain([&class.intercept]));
-        numbers.all(|number| number.is_finite()) && self.prevalence > 0.0 && self.prevalence < 1.0
+        let of_given = self.given.iter().flat_map(|weights| &weights.given).all(|number| number.is_finite());
+        of_given && numbers.all(|number| number.is_finite()) && self.prevalence > 0.0 && self.prevalence < 1.0
     }
 
     /// The weights for a class of pairs in which a node of this role looks for others.

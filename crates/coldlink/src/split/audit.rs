@@ -52,6 +52,8 @@ pub enum Fault {
     UnknownTrainingLink,
     /// A pair of a node with itself.
     SelfPair(HeldOut),
+    /// A link that a test node keeps stands in a set, or is trained on.
+    GivenIsKnown,
     /// A pair stands more than once in a set; the repetitions are counted.
     Duplicate(HeldOut),
 }
@@ -63,6 +65,8 @@ pub enum HeldOut {
     Validation,
     /// What is reported on.
     Test,
+    /// Links that test nodes keep.
+    Given,
 }
 
 impl Audit {
@@ -77,6 +81,12 @@ impl Audit {
         let validation = sorted_keys(&split.validation);
         let test = sorted_keys(&split.test);
         found.push((Fault::PairInTwoSets, common(&validation, &test)));
+        found.push((Fault::GivenIsKnown, given_is_known(split, [&validation, &test])));
+        let given: Vec<Pair> = split.given.iter().copied().map(Pair::linked).collect();
+        found.push((
+            Fault::PositiveIsNoLink(HeldOut::Given),
+            count(&given, |pair| !split.full.has_link(pair.source, pair.target)),
+        ));
         let final_graph = &split.refit.as_ref().unwrap_or(&split.search).graph;
         for (set, pairs, keys, graphs) in [
             (HeldOut::Validation, &split.validation, &validation, [&split.search.graph, &split.search.graph]),
@@ -123,6 +133,17 @@ fn hidden_nodes_in_training(split: &Contents) -> usize {
         })
     };
     (0..split.full.nodes() as NodeId).filter(|&node| linked(node)).count()
+}
+
+/// Links that test nodes keep and that training, validation or the test has as well.
+fn given_is_known(split: &Contents, sets: [&[u64]; 2]) -> usize {
+    let stages = [Some(&split.search), split.refit.as_ref()];
+    let known = |&&link: &&(NodeId, NodeId)| {
+        let key = Pair::linked(link).key();
+        stages.iter().flatten().any(|stage| stage.graph.has_link(link.0, link.1))
+            || sets.iter().any(|set| set.binary_search(&key).is_ok())
+    };
+    split.given.iter().filter(known).count()
 }
 
 fn unknown_training_links(split: &Contents) -> usize {
@@ -175,6 +196,9 @@ impl fmt::Display for Finding {
             Fault::PairInTraining(set) => write!(f, "{count} {set} pair{s} {is} trained on"),
             Fault::PairInTwoSets => write!(f, "{count} pair{s} {is} in both validation and test"),
             Fault::NegativeIsLink(set) => write!(f, "{count} {set} negative{s} {is} linked in the graph"),
+            Fault::GivenIsKnown => {
+                write!(f, "{count} link{s} that test nodes keep {is} trained on, validated on or tested on")
+            }
             Fault::PositiveIsNoLink(set) => write!(f, "{count} {set} positive{s} {is} not linked in the graph"),
             Fault::UnknownTrainingLink => write!(f, "{count} training link{s} {is} not in the graph"),
             Fault::SelfPair(set) => write!(f, "{count} {set} pair{s} of a node with itself"),
@@ -188,6 +212,7 @@ impl fmt::Display for HeldOut {
         f.write_str(match self {
             HeldOut::Validation => "validation",
             HeldOut::Test => "test",
+            HeldOut::Given => "given",
         })
     }
 }

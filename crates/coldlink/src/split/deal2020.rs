@@ -53,5 +53,5 @@ fn hide(stage: &Stage, drawn: &[NodeId], negatives: &mut Negatives<'_>, rng: &mu
     for &entry in drawn.iter().chain(&hidden) {
         pairs.extend(negatives.like(entry, stage.graph.neighbors(entry).iter().copied(), &pools, rng));
     }
-    TestSet { hidden, pairs, remaining }
+    TestSet { hidden, pairs, remaining, given: Vec::new() }
 }

@@ -57,6 +57,14 @@ pub enum SplitError {
         /// The column.
         column: String,
     },
+    /// No number of links that test nodes may keep.
+    #[error("protocol `{}`: a test node keeps 1 to {most} links", quoted(.protocol))]
+    GivenCount {
+        /// As it was asked for.
+        protocol: String,
+        /// The limit.
+        most: usize,
+    },
     /// Links have no times.
     #[error("links have no times to tell later ones by")]
     NoLinkTimes,
@@ -251,6 +259,9 @@ impl SplitError {
             SplitError::NoTimes { .. } | SplitError::NotATime { .. } => {
                 "name a date or numeric column of the node table, such as `temporal:year` | give links a column `time`"
             }
+            SplitError::GivenCount { .. } => {
+                "name a number of links, such as `few:2`; without any the protocol is `strict`"
+            }
             SplitError::NoLinkTimes => {
                 "give links a column `time` | name it under `[edges]` with {columns} | use {protocol=transductive}"
             }
@@ -263,7 +274,7 @@ impl SplitError {
                 "omit {validation} | use {validation=nodes}"
             }
             SplitError::UnknownProtocol { .. } => {
-                "use `strict`, `temporal`, `temporal:links`, `deal2020`, `transductive`, or the path of a split"
+                "use `strict`, `temporal`, `temporal:links`, `few:2`, `deal2020`, `transductive`, or the path of a split"
             }
             SplitError::NoValidationLinks { rule: Validation::Edges } => {
                 "every link is the only one of some node; hold out nodes instead with {validation=nodes}"

@@ -5,6 +5,7 @@
 //! | `train.csv` | `source,target,stage` | links; those of stage `refit` are left out while settings are chosen |
 //! | `validation.csv`, `test.csv` | `source,target,linked` | pairs, of which the source asks; `linked` is 1 or 0 |
 //! | `hidden.csv` | `node,stage` | stage `test`: always hidden; `validation`: hidden while settings are chosen |
+//! | `given.csv` | as `test.csv` | links that test nodes keep, where they do, in the order in which they are given |
 //! | | `relation` | after `target` where links have relations or directions: which one; links of directed ones run from source to target |
 //! | | `direction` | after `relation` in pairs: `out` where a link would run to the target, `in` where from it, empty where it has no direction |
 //! | `split.toml` | | format and version, how it was made, the graph's fingerprint, and each file's checksum |
@@ -28,7 +29,9 @@ const FORMAT: &str = "coldlink-split";
 const VERSION: u32 = 1;
 const MANIFEST: &str = "split.toml";
 /// All files of a split.
-const FILES: [&str; 5] = [MANIFEST, "train.csv", "validation.csv", "test.csv", "hidden.csv"];
+const FILES: [&str; 6] = [MANIFEST, "train.csv", "validation.csv", "test.csv", "hidden.csv", GIVEN];
+/// The one that only some splits have.
+const GIVEN: &str = "given.csv";
 
 /// The files of a split in a folder.
 pub fn files_of(folder: &Path) -> Vec<PathBuf> {
@@ -115,6 +118,7 @@ pub(super) fn read(dataset: &Dataset, folder: &Path, validation: Option<Validati
             validation: reader.pairs("validation.csv")?,
             refit: refit.map(|graph| Stage::new(graph, whole.visible)),
             test: reader.pairs("test.csv")?,
+            given: reader.given()?,
             hidden,
             full: full.clone(),
             roles: roles.clone(),
@@ -181,7 +185,7 @@ fn header(roles: &Roles, last: &'static str) -> Vec<&'static str> {
     [&LINKS, more, &[last]].concat()
 }
 
-fn tables(contents: &Contents, names: &Names) -> [(&'static str, Vec<u8>); 4] {
+fn tables(contents: &Contents, names: &Names) -> Vec<(&'static str, Vec<u8>)> {
     let named = Named { roles: &contents.roles, names };
     let final_stage = contents.refit.as_ref().unwrap_or(&contents.search);
     let training = final_stage.graph.iter_links().map(|(a, b)| {
@@ -201,12 +205,15 @@ fn tables(contents: &Contents, names: &Names) -> [(&'static str, Vec<u8>); 4] {
         };
         Some(vec![named.node(node), stage.into()])
     });
-    [
+    let given: Vec<Pair> = contents.given.iter().copied().map(Pair::linked).collect();
+    let mut tables = vec![
         ("train.csv", table(&header(named.roles, STAGE), training)),
         ("validation.csv", pairs(&contents.validation)),
         ("test.csv", pairs(&contents.test)),
         ("hidden.csv", table(&["node", STAGE], hidden)),
-    ]
+    ];
+    tables.extend((!given.is_empty()).then(|| (GIVEN, pairs(&given))));
+    tables
 }
 
 /// Role nodes in words.
@@ -351,6 +358,12 @@ impl Reader<'_> {
         let graph = |links: Vec<(NodeId, NodeId)>| Graph::from_links(full.nodes(), links).carrying_as(full);
         let refit = self.manifest.refit.then(|| graph(refit));
         Ok((graph(search), refit))
+    }
+
+    fn given(&self) -> Result<Vec<(NodeId, NodeId)>, SplitError> {
+        let is_there = self.manifest.checksums.contains_key(GIVEN);
+        let pairs = if is_there { self.pairs(GIVEN)? } else { Vec::new() };
+        Ok(pairs.into_iter().map(|pair| (pair.source, pair.target)).collect())
     }
 
     fn pairs(&self, name: &str) -> Result<Vec<Pair>, SplitError> {

@@ -30,7 +30,7 @@ pub(super) fn links(whole: Whole<'_>, seed: u64) -> Result<TestSet, SplitError> 
     let (links, remaining) = later.split(visible);
     let rng = &mut split_stream(seed, SplitPurpose::TestNegatives);
     let pairs = validation::with_as_many_negatives(links, &remaining, &mut Negatives::of(whole), rng);
-    TestSet { hidden: Vec::new(), pairs, remaining }.checked()
+    TestSet { hidden: Vec::new(), pairs, remaining, given: Vec::new() }.checked()
 }
 
 /// What is validated on: the same again, with what the test set leaves. Nodes that come in between are known to the test, so their

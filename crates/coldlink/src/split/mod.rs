@@ -8,6 +8,7 @@ mod candidates;
 mod deal2020;
 mod draw;
 mod error;
+mod few;
 mod files;
 mod later;
 mod negatives;
@@ -49,6 +50,10 @@ use crate::random::{SplitPurpose, split_stream};
 
 /// How a temporal protocol with a column begins.
 const TEMPORAL: &str = "temporal:";
+/// How a protocol of new nodes with a few links begins.
+const FEW: &str = "few:";
+/// The most links that such a protocol may leave a test node.
+const MOST_GIVEN: usize = 1_000;
 
 /// Which test set is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +66,11 @@ pub enum Protocol {
     Temporal {
         /// The column; without it, the times of links or, where they have none, the only column of dates.
         column: Option<String>,
+    },
+    /// As `Strict`, but each test node keeps some of its links, in every role; of so few that none would be left to test, all but one.
+    Few {
+        /// How many.
+        links: usize,
     },
     /// The newest tenth of the links, as far as they join nodes with older ones.
     TemporalLinks,
@@ -75,7 +85,7 @@ impl Protocol {
     pub fn validation(&self, preferred: Validation) -> Result<Validation, SplitError> {
         match self {
             Protocol::Deal2020 => Ok(preferred),
-            Protocol::Strict | Protocol::Temporal { .. } => Ok(Validation::Nodes),
+            Protocol::Strict | Protocol::Temporal { .. } | Protocol::Few { .. } => Ok(Validation::Nodes),
             Protocol::Transductive | Protocol::TemporalLinks => Ok(Validation::Edges),
             Protocol::Files(path) if path.is_dir() => files::recorded_rule(path),
             Protocol::Files(path) if npz::has_hidden_nodes(path)? => Ok(preferred),
@@ -89,7 +99,7 @@ impl Protocol {
     pub fn is_about_pairs(&self) -> Result<bool, SplitError> {
         Ok(match self {
             Protocol::Deal2020 | Protocol::Transductive => true,
-            Protocol::Strict | Protocol::Temporal { .. } | Protocol::TemporalLinks => false,
+            Protocol::Strict | Protocol::Temporal { .. } | Protocol::TemporalLinks | Protocol::Few { .. } => false,
             Protocol::Files(path) if path.is_dir() => [Protocol::Deal2020, Protocol::Transductive]
                 .map(|named| named.to_string())
                 .contains(&files::recorded_protocol(path)?),
@@ -112,6 +122,12 @@ impl FromStr for Protocol {
             other if other.starts_with(TEMPORAL) => {
                 Ok(Protocol::Temporal { column: Some(other[TEMPORAL.len()..].to_owned()) })
             }
+            other if other.starts_with(FEW) => {
+                let links = other[FEW.len()..].parse().ok().filter(|links| (1..=MOST_GIVEN).contains(links));
+                links
+                    .map(|links| Protocol::Few { links })
+                    .ok_or_else(|| SplitError::GivenCount { protocol: other.to_owned(), most: MOST_GIVEN })
+            }
             path if Path::new(path).exists() => Ok(Protocol::Files(path.into())),
             other => Err(SplitError::UnknownProtocol { name: other.to_owned() }),
         }
@@ -121,6 +137,7 @@ impl FromStr for Protocol {
 impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Protocol::Few { links } => return write!(f, "{FEW}{links}"),
             Protocol::Deal2020 => "deal2020",
             Protocol::Strict => "strict",
             Protocol::Temporal { .. } => "temporal",
@@ -165,6 +182,9 @@ struct Contents {
     /// What the final model is trained on, where that is more than `search`.
     refit: Option<Stage>,
     test: Vec<Pair>,
+    /// Links that test nodes keep, node by node in the order in which they are given: trained on by nobody, and told to the model
+    /// once it is asked.
+    given: Vec<(NodeId, NodeId)>,
     /// The test nodes, sorted.
     hidden: Vec<NodeId>,
     full: Graph,
@@ -206,6 +226,7 @@ struct TestSet {
     hidden: Vec<NodeId>,
     pairs: Vec<Pair>,
     remaining: Stage,
+    given: Vec<(NodeId, NodeId)>,
 }
 
 impl TestSet {
@@ -249,6 +270,7 @@ impl Split {
             Protocol::Deal2020 if !whole.roles.is_plain() => return Err(SplitError::UndirectedProtocol),
             Protocol::Deal2020 => (validation.unwrap_or(Validation::Nodes), deal2020::test_set(whole, seed)?),
             Protocol::Strict => (forced(Validation::Nodes)?, strict::test_set(whole, seed)?),
+            Protocol::Few { links } => (forced(Validation::Nodes)?, few::test_set(whole, *links, seed)?),
             Protocol::Temporal { column } => {
                 (forced(Validation::Nodes)?, temporal::test_set(dataset, whole, column.as_deref(), seed)?)
             }
@@ -278,6 +300,7 @@ impl Split {
                 validation: selected.pairs,
                 refit: (rule == Validation::Nodes).then_some(test.remaining),
                 test: test.pairs,
+                given: test.given,
                 hidden: test.hidden,
                 full: whole.graph.clone(),
                 roles: whole.roles.clone(),
@@ -306,6 +329,7 @@ impl Split {
                 validation: selected.pairs,
                 refit: Some(whole),
                 test: Vec::new(),
+                given: Vec::new(),
                 hidden: Vec::new(),
                 full: full.graph.clone(),
                 roles: full.roles.clone(),
@@ -324,7 +348,8 @@ impl Split {
         Ok(Split { attributes: attributes.clone(), audit: Audit::of(&contents), contents })
     }
 
-    /// The protocol's name: `deal2020`, `strict`, `temporal`, `temporal:links`, `transductive`, `files`, or `none` where nothing is tested.
+    /// The protocol's name: `deal2020`, `strict`, `temporal`, `temporal:links`, `few:2`, `transductive`, `files`, or `none` where
+    /// nothing is tested.
     pub fn protocol(&self) -> &str {
         &self.contents.protocol
     }
@@ -416,6 +441,13 @@ impl<'a> TestView<'a> {
     /// The test nodes, sorted; none where test links join known nodes.
     pub fn hidden(&self) -> &'a [NodeId] {
         &self.contents.hidden
+    }
+
+    /// The links that test nodes keep, as the test node and the other end: up to `most` of each node, in the order in which they are
+    /// given.
+    pub fn given(&self, most: usize) -> Vec<(NodeId, NodeId)> {
+        let of_nodes = self.contents.given.chunk_by(|one, other| one.0 == other.0);
+        of_nodes.flat_map(|links| links.iter().take(most).copied()).collect()
     }
 
     /// Whether the test asks about new nodes.

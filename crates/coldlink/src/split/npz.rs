@@ -42,7 +42,8 @@ pub(super) fn read(
     let kept_back = selected.iter().filter(|pair| pair.linked).map(|pair| (pair.source, pair.target));
     let remaining = stage(training.iter().copied().chain(kept_back).collect());
     let search = stage(training);
-    let TestSet { hidden, pairs: test, remaining } = TestSet { hidden, pairs: tested, remaining }.checked()?;
+    let whole = TestSet { hidden, pairs: tested, remaining, given: Vec::new() };
+    let TestSet { hidden, pairs: test, remaining, .. } = whole.checked()?;
 
     let natural = if hidden.is_empty() { Validation::Edges } else { Validation::Nodes };
     let rule = validation.unwrap_or(natural);
@@ -64,6 +65,7 @@ pub(super) fn read(
             validation: selected.pairs,
             refit: (rule == Validation::Nodes).then_some(remaining),
             test,
+            given: Vec::new(),
             hidden,
             full: full.clone(),
             roles: PLAIN.clone(),

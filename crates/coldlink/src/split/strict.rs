@@ -30,7 +30,7 @@ pub(super) fn hiding_from(
     let pool = seen_and(&remaining.graph, &hidden);
     let rng = &mut split_stream(seed, SplitPurpose::TestNegatives);
     let pairs = with_negatives(links, &hidden, &pool, &mut Negatives::of(full), rng);
-    TestSet { hidden, pairs, remaining }.checked()
+    TestSet { hidden, pairs, remaining, given: Vec::new() }.checked()
 }
 
 /// Each link of a new node once, the new end first, where `wanted` wants the other end. `new` is sorted.

@@ -16,7 +16,8 @@ use crate::graph::{Names, Relation, RoleGraph};
 use crate::load::{LoadError, LoadOptions, NpzFile, load, load_json_lines};
 use crate::synthetic::World;
 
-const ALL: [(Protocol, Validation); 5] = [
+const ALL: [(Protocol, Validation); 6] = [
+    (Protocol::Few { links: 2 }, Validation::Nodes),
     (Protocol::Deal2020, Validation::Edges),
     (Protocol::Deal2020, Validation::Nodes),
     (Protocol::Strict, Validation::Nodes),
@@ -141,7 +142,7 @@ fn check_roles(data: &Dataset, split: &Split) {
     if !hidden.is_empty() {
         assert!(test.iter().all(|pair| is_hidden(pair.source)));
         let links = full.iter_links().filter(|&(a, b)| is_hidden(a) || is_hidden(b));
-        assert_eq!(counts(test).0, links.count());
+        assert_eq!(counts(test).0 + split.contents.given.len(), links.count());
     }
     match rule {
         Validation::Edges => assert!(validation.iter().all(|pair| search.visible[pair.source as usize])),
@@ -174,7 +175,8 @@ fn check_queries(data: &Dataset, split: &Split) {
             let linked = data.links().0.has_link(query.source, node);
             let (target, out) = (query.targets.contains(&node), query.exclude.contains(&node));
             if test.is_inductive() {
-                assert_eq!((target, out), (linked, false));
+                let given = split.contents.given.contains(&(query.source, node));
+                assert_eq!((target, out), (linked && !given, given));
             } else {
                 let trained_on = view.graph().has_link(query.source, node);
                 assert_eq!(target || out, linked || node == query.source);
@@ -816,4 +818,53 @@ fn validation_of_a_large_graph_is_bounded() {
     let edges = Split::for_training(&data, Validation::Edges, 0).unwrap();
     let links = edges.validation().iter().filter(|pair| pair.linked).count();
     assert!(links < data.graph.links() / 10 + 1 && links <= 100_000, "{links}");
+}
+
+#[test]
+fn test_nodes_keep_some_links_which_are_tested_by_nobody() {
+    let data = World { nodes: 400, ..World::default() }.dataset();
+    let split = |links| Split::make(&data, &Protocol::Few { links }, None, 3).unwrap();
+    let (strict, few, more) = (Split::make(&data, &Protocol::Strict, None, 3).unwrap(), split(2), split(5));
+    assert_eq!(few.contents.hidden, strict.contents.hidden);
+    assert_eq!((&few.contents.search, &few.contents.refit), (&strict.contents.search, &strict.contents.refit));
+    let view = few.final_view();
+    let mut full = 0;
+    for &node in few.test().hidden() {
+        let links = data.graph.neighbors(node).iter().filter(|&&other| view.is_warm(other)).count();
+        let given: Vec<_> = few.test().given(9).into_iter().filter(|link| link.0 == node).collect();
+        assert_eq!(given.len(), links.saturating_sub(1).min(2), "of {links} links");
+        let more: Vec<_> = more.test().given(2).into_iter().filter(|link| link.0 == node).collect();
+        assert_eq!(more, given, "the first are the same however many are given");
+        full += usize::from(given.len() == 2);
+    }
+    assert!(full > 20, "{full}");
+    let given: HashSet<u64> = few.test().given(9).into_iter().map(|link| Pair::linked(link).key()).collect();
+    assert!(few.test().pairs().iter().all(|pair| !given.contains(&pair.key())));
+    assert_eq!(few.test().given(1).len(), few.test().given(9).len() - full);
+}
+
+#[test]
+fn a_given_link_that_is_known_or_no_link_fails_the_audit() {
+    let data = World { nodes: 400, ..World::default() }.dataset();
+    let split = Split::make(&data, &Protocol::Few { links: 2 }, None, 3).unwrap();
+    let audited = |given: (NodeId, NodeId)| {
+        let mut contents = split.contents.clone();
+        contents.given.push(given);
+        Audit::of(&contents).to_string()
+    };
+    let tested = split.test().pairs().iter().find(|pair| pair.linked).unwrap();
+    assert!(audited((tested.source, tested.target)).contains("1 link that test nodes keep is trained on"));
+    let trained_on = split.final_view().graph().iter_links().next().unwrap();
+    assert!(audited(trained_on).contains("1 link that test nodes keep is trained on"));
+    let no_link = split.test().pairs().iter().find(|pair| !pair.linked).unwrap();
+    assert!(audited((no_link.source, no_link.target)).contains("1 given positive is not linked in the graph"));
+}
+
+#[test]
+fn a_number_of_links_that_no_test_node_keeps_is_refused() {
+    for name in ["few:", "few:0", "few:x", "few:-1", "few:100000"] {
+        let error = name.parse::<Protocol>().unwrap_err();
+        assert!(error.to_string().contains("keeps 1 to 1000 links"), "{error}");
+    }
+    assert_eq!("few:5".parse::<Protocol>().unwrap().to_string(), "few:5");
 }

@@ -14,7 +14,7 @@ pub(super) fn test_set(full: Whole<'_>, seed: u64) -> Result<TestSet, SplitError
     let remaining = whole.without(&links);
     let rng = &mut split_stream(seed, SplitPurpose::TestNegatives);
     let pairs = validation::with_as_many_negatives(links, &whole, &mut Negatives::of(full), rng);
-    TestSet { hidden: Vec::new(), pairs, remaining }.checked()
+    TestSet { hidden: Vec::new(), pairs, remaining, given: Vec::new() }.checked()
 }
 
 /// As many links as are tested on; a node may lose its last one.

@@ -1,6 +1,7 @@
 //! What can be wrong with a table.
 
 use crate::columns::CellProblem;
+use crate::dataset::LinkProblem;
 use crate::hint::Hint;
 use crate::load::limits::bytes_in_words;
 use crate::text::{all_quoted, quoted};
@@ -51,6 +52,12 @@ pub enum TableProblem {
     /// A table of pairs with more or fewer than two columns.
     #[error("a table of pairs needs two columns, got {columns}")]
     NotPairs {
+        /// Columns there are.
+        columns: usize,
+    },
+    /// A table of links of new nodes with other columns.
+    #[error("a table of links of new nodes needs two or three columns, got {columns}")]
+    NotGivenLinks {
         /// Columns there are.
         columns: usize,
     },
@@ -180,6 +187,15 @@ pub enum LineProblem {
         /// The name.
         name: String,
     },
+    /// A name of no node of the model.
+    #[error("there is no known node `{}`", quoted(.name))]
+    NotKnown {
+        /// The name.
+        name: String,
+    },
+    /// A link of a new node that cannot be used.
+    #[error(transparent)]
+    GivenLink(#[from] LinkProblem),
     /// A cell that cannot be used.
     #[error(transparent)]
     Cell(#[from] CellProblem),
@@ -220,6 +236,9 @@ impl TableProblem {
                 "put values that belong together into one column, as `a|b|c` or as a list | store numbers as arrays in an `.npz` file"
             }
             TableProblem::NotPairs { .. } => "use the columns `source,target`: a new node, then a known one",
+            TableProblem::NotGivenLinks { .. } => {
+                "use the columns `source,target`, and `relation` where links have several"
+            }
             TableProblem::TooFewColumns { .. } => "separate cells with `,` in `.csv` and with a tab in `.tsv`",
         }))
     }
@@ -272,6 +291,8 @@ impl LineProblem {
             LineProblem::NoSuchNode { .. } => {
                 Hint::new("a source is a new node, or else a known one; a target is a known node, or else a new one")
             }
+            LineProblem::NotKnown { .. } => Hint::new("name a node that the model was trained on"),
+            LineProblem::GivenLink(problem) => return problem.hint(),
             LineProblem::Cell(problem) => return problem.hint(),
             LineProblem::NotANumber { .. } | LineProblem::NotFinite { .. } => {
                 Hint::new("leave the cell empty if the value is unknown")

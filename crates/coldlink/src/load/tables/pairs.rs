@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::rows::Rows;
-use crate::dataset::PairQuery;
+use crate::dataset::{GivenLink, PairQuery};
 use crate::load::Limits;
 use crate::load::error::{LineProblem, LoadError, TableProblem};
 use crate::load::input::Input;
@@ -34,12 +34,31 @@ pub fn load_pairs(path: &Path) -> Result<Vec<(u64, PairQuery)>, LoadError> {
     Ok(pairs)
 }
 
-/// Loads names from the first column of a table.
-pub fn load_names(path: &Path) -> Result<Vec<String>, LoadError> {
+/// Loads links of new nodes from a table with the columns `source` and `target`, and perhaps `relation`. Beside each stands its line.
+pub fn load_given_links(path: &Path) -> Result<Vec<(u64, GivenLink)>, LoadError> {
+    let mut rows = Rows::open(&Input::open(path, &Limits::default())?)?;
+    let columns = rows.header().len();
+    if !(2..=3).contains(&columns) {
+        return Err(rows.problem(TableProblem::NotGivenLinks { columns }));
+    }
+    let named = |name: &str, place: usize| rows.header().iter().position(|column| column == name).unwrap_or(place);
+    let [source, target] = [named("source", 0), named("target", 1)];
+    let relation = (columns == 3).then(|| rows.find("relation")).transpose()?;
+    let mut links = Vec::new();
+    while let Some((line, row)) = rows.next()? {
+        let text = |place: usize| row.cell(place).to_text().trim().to_owned();
+        let relation = relation.map(text).filter(|relation| !relation.is_empty());
+        links.push((line, GivenLink { source: text(source), target: text(target), relation }));
+    }
+    Ok(links)
+}
+
+/// Loads names from the first column of a table. Beside each stands its line.
+pub fn load_names(path: &Path) -> Result<Vec<(u64, String)>, LoadError> {
     let mut rows = Rows::open(&Input::open(path, &Limits::default())?)?;
     let mut names = Vec::new();
-    while let Some((_, row)) = rows.next()? {
-        names.push(row.cell(0).to_text().into_owned());
+    while let Some((line, row)) = rows.next()? {
+        names.push((line, row.cell(0).to_text().into_owned()));
     }
     Ok(names)
 }
