@@ -140,7 +140,7 @@ fn place_in_data(error: &LoadError) -> (Option<PathBuf>, Option<u64>) {
         | LoadError::NoNodes { path }
         | LoadError::NoAttributes { path }
         | LoadError::NoLinks { path }
-        | LoadError::Weighted { path }
+        | LoadError::UnknownRelation { path, .. }
         | LoadError::Width { path, .. } => (path, None),
         _ => return (None, None),
     };

@@ -222,8 +222,8 @@ def test_a_graph_of_several_node_types_and_relations_of_pytorch_geometric() -> N
     assert "node_type=item" in graph.attribute_names and "x of item[2]" in graph.attribute_names
     model = coldlink.Model(**STEPS).fit(graph, progress=False)
     new = [{"id": "me", "node_type": "user", "x of user": [0.1, 0.2, 0.3, 0.4]}]
-    links = model.recommend(new, k=2, relation="buys")
-    assert all(target.startswith("item") for target in links["target"])
+    links = model.recommend(new, k=2, relation="buys", node_type="item")
+    assert len(links) == 2 and all(target.startswith("item") for target in links["target"])
     with pytest.raises(coldlink.LoadError, match="3 names but 30 nodes"):
         coldlink.Graph.from_pyg(data, names={"user": ["a", "b", "c"]})
 
