@@ -60,18 +60,23 @@ fn what_loading_leaves_out_is_told_unless_quiet() {
     let done = folder.run("convert loops -o loops.coldlink --unknown-nodes drop");
     for note in [
         "ignored 1 self-loop\n",
-        "ignored 1 repeated link\n",
         "ignored 1 link of nodes without a row\n",
-        "ignored the weights of links",
+        "links have weights from 1 to 5, those of 1 repeated link added up",
         "left out column `title`",
     ] {
         assert!(done.err.contains(note), "{note} is not in\n{}", done.err);
     }
     let quiet = folder.run("convert loops -o loops.coldlink --unknown-nodes drop --quiet");
     assert_eq!((quiet.code, quiet.out.as_str(), quiet.err.as_str()), (0, "", ""));
-    let strict = folder.run("inspect loops.coldlink --strict-input");
+    folder.write("repeated/nodes.csv", "id,x\na,1\nb,2\nc,3\n");
+    folder.write("repeated/edges.csv", "source,target\na,b\na,b\nb,c\n");
+    let repeated = folder.run("convert repeated -o repeated.coldlink");
+    assert!(repeated.err.contains("ignored 1 repeated link\n"), "{}", repeated.err);
+    folder.write("odd/nodes.csv", "id,x\na,1\nb,2\nd,3\ne,4\nf,5\ng,6\nh,7\ni,8\nj,9\nc,soon\n");
+    folder.write("odd/edges.csv", "source,target\na,b\nb,c\n");
+    let strict = folder.run("inspect odd --strict-input");
     assert_eq!(strict.code, 2);
-    assert!(strict.err.contains("hint: omit `--strict-input`"), "{}", strict.err);
+    assert!(strict.err.contains("omit `--strict-input`"), "{}", strict.err);
 }
 
 #[test]
