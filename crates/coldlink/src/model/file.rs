@@ -63,6 +63,8 @@ impl About {
 struct TypeNames {
     names: Vec<String>,
     linked: Vec<[u8; 2]>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    in_roles: Vec<[u8; 3]>,
 }
 
 impl Model {
@@ -89,10 +91,11 @@ impl Model {
             schema: self.schema.clone(),
             roles: self.roles.clone(),
             weights: self.memory.as_ref().map(|memory| memory.weights.clone()),
-            types: self
-                .types
-                .as_ref()
-                .map(|types| TypeNames { names: types.types.names.clone(), linked: types.linked.clone() }),
+            types: self.types.as_ref().map(|LinkedTypes { types, linked, in_roles }| TypeNames {
+                names: types.names.clone(),
+                linked: linked.clone(),
+                in_roles: in_roles.clone(),
+            }),
         };
         let about = toml::to_string(&about).map_err(io::Error::other)?;
         let warm: Vec<u8> = self.embeddings.warm.iter().map(|warm| u8::from(*warm)).collect();
@@ -164,9 +167,10 @@ fn write_error(path: &Path, error: io::Error) -> FileError {
 fn read_types(archive: &Container, nodes: usize, named: TypeNames) -> Result<LinkedTypes, FileError> {
     let of = archive.list::<u8>("types")?.to_vec();
     let types = NodeTypes::new(named.names, of).filter(|types| types.all().len() == nodes);
-    let types = types.filter(|_| named.linked.is_sorted_by(|a, b| a < b));
+    let is_sorted = named.linked.is_sorted_by(|a, b| a < b) && named.in_roles.is_sorted_by(|a, b| a < b);
+    let types = types.filter(|_| is_sorted);
     let types = types.ok_or_else(|| archive.inconsistent("its node types do not match its nodes"))?;
-    Ok(LinkedTypes { types, linked: named.linked })
+    Ok(LinkedTypes { types, linked: named.linked, in_roles: named.in_roles })
 }
 
 fn read_preparation(archive: &Container, about: &About) -> Result<Option<Preparation>, FileError> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{EncodedNodes, Model, Plan};
 use crate::columns::{ColumnKind, Schema};
-use crate::graph::{Graph, NodeId, NodeTypes};
+use crate::graph::{Graph, NodeId, NodeTypes, Roles};
 use crate::hint::Hint;
 
 /// The types of a model's nodes, and which of them are linked.
@@ -14,6 +14,8 @@ pub struct LinkedTypes {
     pub types: NodeTypes,
     /// Pairs of types with a link in the training graph, both ways round, in rising order.
     pub linked: Vec<[u8; 2]>,
+    /// The same with the role of the first end before them, where nodes have several.
+    pub in_roles: Vec<[u8; 3]>,
 }
 
 /// Why nodes cannot be chosen by what is asked for.
@@ -77,11 +79,22 @@ impl FilterError {
 }
 
 impl LinkedTypes {
-    pub(crate) fn of(graph: &Graph, types: &NodeTypes) -> Self {
-        let of = |node: NodeId| types.all()[node as usize];
-        let linked: BTreeSet<[u8; 2]> =
-            graph.iter_links().flat_map(|(a, b)| [[of(a), of(b)], [of(b), of(a)]]).collect();
-        LinkedTypes { types: types.clone(), linked: linked.into_iter().collect() }
+    /// Of the nodes of a graph of role nodes.
+    pub(crate) fn of((graph, roles): (&Graph, &Roles), types: &NodeTypes) -> Self {
+        let of = |node: NodeId| types.all()[roles.node(node) as usize];
+        let from = |a: NodeId, b: NodeId| [roles.role(a) as u8, of(a), of(b)];
+        let in_roles: BTreeSet<[u8; 3]> = graph.iter_links().flat_map(|(a, b)| [from(a, b), from(b, a)]).collect();
+        let linked: BTreeSet<[u8; 2]> = in_roles.iter().map(|&[_, one, other]| [one, other]).collect();
+        let in_roles = if roles.is_plain() { Vec::new() } else { in_roles.into_iter().collect() };
+        LinkedTypes { types: types.clone(), linked: linked.into_iter().collect(), in_roles }
+    }
+
+    /// Whether nodes of a type, in a role, have links with nodes of another.
+    fn are_linked(&self, role: usize, one: u8, other: u8) -> bool {
+        match self.in_roles.is_empty() {
+            true => self.linked.binary_search(&[one, other]).is_ok(),
+            false => self.in_roles.binary_search(&[role as u8, one, other]).is_ok(),
+        }
     }
 
     /// The same with new nodes after the others.
@@ -91,7 +104,7 @@ impl LinkedTypes {
             |row: usize| new.and_then(|types| types.all().get(row)).map_or(unknown, |&found| found.min(unknown));
         let of = self.types.all().iter().copied().chain((0..count).map(of_new)).collect();
         let types = NodeTypes::new(self.types.names.clone(), of);
-        LinkedTypes { types: types.expect("none is beyond the unknown type"), linked: self.linked.clone() }
+        LinkedTypes { types: types.expect("none is beyond the unknown type"), ..self.clone() }
     }
 }
 
@@ -141,14 +154,15 @@ impl Model {
     /// Whether a node is of a type that a plan for a new node is about: the one it names, or else one that is linked with the new
     /// node's.
     pub(super) fn is_candidate(&self, new: &EncodedNodes, row: usize, plan: Plan<'_>, node: NodeId) -> bool {
-        let Some(LinkedTypes { types, linked }) = &self.types else { return true };
+        let Some(linked) = &self.types else { return true };
+        let types = &linked.types;
         let unknown = types.names.len() as u8;
         let of_new = |row: usize| new.types.as_ref().map_or(unknown, |types| types.all()[row]);
         let (node, nodes) = (self.roles.node(node) as usize, self.summary.nodes);
         let found = if node < nodes { types.all()[node] } else { of_new(node - nodes) };
         match plan.node_type {
             Some(wanted) => usize::from(found) == wanted,
-            None => of_new(row) == unknown || linked.binary_search(&[of_new(row), found]).is_ok(),
+            None => of_new(row) == unknown || linked.are_linked(plan.role, of_new(row), found),
         }
     }
 }
@@ -157,6 +171,7 @@ impl Model {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::graph::{PLAIN, Relation, RoleGraph};
     use crate::load::{LoadOptions, load_json_lines, new_from_json_lines};
     use crate::pipeline::{Settings, Training};
     use crate::train::Silent;
@@ -213,6 +228,20 @@ mod tests {
     }
 
     #[test]
+    fn each_relation_has_its_own_types_of_targets() {
+        let relation = |name: &str, directed| Relation { name: name.to_owned(), directed };
+        let roles = Roles::of(vec![relation("saves", false), relation("cites", true)]).unwrap();
+        let graph = RoleGraph::new(4, roles.clone(), [(0, 0, 2), (0, 1, 3), (1, 2, 3)]).graph;
+        let names = ["user", "item"].map(str::to_owned).to_vec();
+        let linked = LinkedTypes::of((&graph, &roles), &NodeTypes::new(names, vec![0, 0, 1, 1]).unwrap());
+        let targets = |role: usize, own: u8| [0, 1].map(|other| linked.are_linked(role, own, other));
+        assert_eq!((targets(0, 0), targets(0, 1)), ([false, true], [true, false]));
+        // Only items cite, and they are cited by items.
+        assert_eq!([targets(1, 1), targets(2, 1)], [[false, true]; 2]);
+        assert_eq!([targets(1, 0), targets(2, 0)], [[false, false]; 2]);
+    }
+
+    #[test]
     fn added_nodes_have_their_types() {
         let (model, schema) = shop();
         let lines = b"{\"id\":\"i-new\",\"node_type\":\"item\",\"taste\":\"t1\"}\n".to_vec();
@@ -226,7 +255,9 @@ mod tests {
         let of = |names: &[&str], of: Vec<u8>| {
             NodeTypes::new(names.iter().map(|name| (*name).to_owned()).collect(), of).unwrap()
         };
-        let known = LinkedTypes { types: of(&["item", "user"], vec![0, 1]), linked: vec![[0, 1], [1, 0]] };
+        let graph = Graph::from_links(2, [(0, 1)]);
+        let known = LinkedTypes::of((&graph, &PLAIN), &of(&["item", "user"], vec![0, 1]));
+        assert_eq!((&known.linked[..], &known.in_roles[..]), (&[[0, 1], [1, 0]][..], &[][..]));
         let new = of(&["item", "user", "robot"], vec![2, 0, 3]);
         let followed = known.followed_by(Some(&new), 3);
         assert_eq!(followed.types.all(), [0, 1, 2, 0, 2]);

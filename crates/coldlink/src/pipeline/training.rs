@@ -96,7 +96,7 @@ fn model(dataset: &Dataset, split: &Split, fitted: Fitted, config: Config, prese
         schema,
         preparation,
         roles: roles.clone(),
-        types: dataset.attributes.types().map(|types| LinkedTypes::of(&dataset.graph, types)),
+        types: dataset.attributes.types().map(|types| LinkedTypes::of(dataset.links(), types)),
         embeddings,
         memory,
         encoder: fitted.encoders.attributes,
