@@ -19,7 +19,7 @@ use crate::progress::Tally;
 /// New nodes, or pairs, that are worked on at a time; what is found is written before the next.
 const PER_ROUND: usize = 4_096;
 
-/// Find the most likely links of nodes that are not in the graph, or further ones of nodes that are
+/// Find the most likely links of new nodes, or further ones of known nodes
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
