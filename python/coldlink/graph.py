@@ -123,7 +123,9 @@ class Graph:
         weights = own if weights is None else arrays.numbers(weights, "weights")
         times = None if times is None else arrays.times(times)
         matrix = arrays.matrix(x)
-        return cls._loaded(_coldlink.Graph.from_arrays((sources, targets), (weights, times), matrix, texts, name, directed))
+        return cls._loaded(
+            _coldlink.Graph.from_arrays((sources, targets), (weights, times), matrix, texts, name, directed)
+        )
 
     @classmethod
     def from_pandas(

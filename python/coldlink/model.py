@@ -236,7 +236,7 @@ class Model:
         base_rate: float | None = None,
         names: Iterable[Any] | None = None,
     ) -> npt.NDArray[np.float64]:
-        """The probabilities that pairs are linked: `pairs` and `links` as `score` takes them, `base_rate` as `recommend`.
+        """The probabilities that pairs are linked: `pairs` and `links` as in `score`, `base_rate` as in `recommend`.
 
         >>> probability, = model.predict([("n1", "p1")], new={"id": "n1", "words": "honey"})
         >>> bool(0 < probability < 1)

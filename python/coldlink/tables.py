@@ -170,9 +170,7 @@ def named_links(links: Any) -> list[GivenLink]:
 
 def _link(place: int, row: Any) -> GivenLink:
     if not isinstance(row, (list, tuple)) or len(row) not in (2, 3):
-        raise LoadError(
-            f"row {place} of `links` is not a link", hint="give a list of links, such as `[('a', 'b')]`"
-        )
+        raise LoadError(f"row {place} of `links` is not a link", hint="give a list of links, such as `[('a', 'b')]`")
     relation = row[2] if len(row) == 3 else None
     return _text(row[0]), _text(row[1]), None if relation is None else _text(relation)
 
