@@ -133,8 +133,8 @@ class Model:
 
         `links` are links that new nodes have already: a list of pairs, a DataFrame or an array with the columns
         `source`, `target` and, where links have several relations, `relation`. One end is a new node, the other a known
-        one. They count as evidence and are not found again. `known` asks about nodes of the model instead of `new` ones:
-        for links that they do not have yet.
+        one. They count as evidence and are not found again. `known` asks about nodes of the model instead of `new`
+        ones: for links that they do not have yet.
 
         Gives a DataFrame, or a list of dicts where pandas is not installed: `source`, `rank`, `target`, `known` (or
         else the target is new), `relation` and `direction` where links have any, `score`, and `probability` where the
