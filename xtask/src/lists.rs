@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::quality::{append, machine, read, today};
+use crate::quality::{append, machine, newest, read, today};
 use crate::real_data::{data, mean, report};
 use crate::steps::{Steps, cargo, root};
 
@@ -37,9 +37,12 @@ const GRAPHS: [Graph; 8] = [
 /// The reports of an earlier version, seed by seed, that a folder may have for comparison.
 const BEFORE: &str = "before";
 
-/// Evaluates what has no report yet, then writes the summary.
+/// Evaluates what has no report yet, then writes the summary; or that alone.
 pub fn run(arguments: &[String]) -> Result<()> {
     let only = arguments.first();
+    if only.is_some_and(|only| only == "summary") {
+        return write_summary(&newest("-lists")?);
+    }
     let data = data()?;
     let folder = root().join("results").join(format!("{}-lists", today()?));
     fs::create_dir_all(&folder)?;
@@ -53,9 +56,13 @@ pub fn run(arguments: &[String]) -> Result<()> {
             }
         }
     }
-    fs::write(folder.join("summary.md"), summary(&folder)?)?;
+    write_summary(&folder)?;
     steps.finish();
     Ok(())
+}
+
+fn write_summary(folder: &Path) -> Result<()> {
+    Ok(fs::write(folder.join("summary.md"), summary(folder)?)?)
 }
 
 /// The quick graphs against their floors.
@@ -85,8 +92,8 @@ impl Graph {
 
 fn summary(folder: &Path) -> Result<String> {
     let mut lists = vec![
-        "| graph | MRR before | MRR | change | kNN | recall@10 | kNN | AUC | AP | linked | ECE | seeds | search + training, s |".to_owned(),
-        "|---|---|---|---|---|---|---|---|---|---|---|---|---|".to_owned(),
+        "| graph | MRR before | MRR | change | kNN | recall@10 | kNN | AUC | AP | linked | ECE | seeds |".to_owned(),
+        "|---|---|---|---|---|---|---|---|---|---|---|---|".to_owned(),
     ];
     let mut roles = vec![
         "| graph | relation | direction | links | MRR | kNN | change | recall@10 | kNN | change | first hit | kNN | ECE |".to_owned(),
@@ -106,7 +113,7 @@ fn summary(folder: &Path) -> Result<String> {
             reports.iter().map(|report| number(&report["baselines"]["knn"][metric])).sum::<f64>() / reports.len() as f64
         };
         lists.push(format!(
-            "| {} | {} | {mrr:.3} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.1} % | {:.3} | {} | {:.0} + {:.0} |",
+            "| {} | {} | {mrr:.3} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.1} % | {:.3} | {} |",
             graph.name,
             shown(old),
             change(mrr, old),
@@ -118,8 +125,6 @@ fn summary(folder: &Path) -> Result<String> {
             100.0 * mean(&reports, "prevalence"),
             mean(&reports, "ece"),
             reports.len(),
-            mean(&reports, "search_seconds"),
-            mean(&reports, "train_seconds"),
         ));
         let all = reports[0]["roles"].as_array().cloned().unwrap_or_default();
         for role in &all {

@@ -63,7 +63,7 @@ const TASKS: [Task; 23] = [
     },
     Task {
         name: "lists",
-        arguments: "[GRAPH]",
+        arguments: "[GRAPH | summary]",
         about: "lists of links of new nodes beside votes of similar nodes, on eight graphs, into results/ (an hour and a half); goes on where \
                 it stopped",
         run: lists::run,
