@@ -75,7 +75,7 @@ impl ConfigError {
         Some(match self {
             ConfigError::UnknownKey { nearest: Some(nearest), .. } => Hint::text(format!("did you mean `{nearest}`?")),
             ConfigError::UnknownKey { nearest: None, .. } => {
-                Hint::text("the files of the presets have all settings, with what they mean".to_owned())
+                Hint::text("each preset has all settings, with what they mean".to_owned())
             }
             ConfigError::UnknownPreset { nearest, .. } => {
                 let names = Preset::ALL.map(Preset::name).join("`, `");
