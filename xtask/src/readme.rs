@@ -10,21 +10,19 @@ use crate::steps::{cargo, root};
 /// Replaces what stands between the marks.
 pub fn run() -> Result<()> {
     rewrite("README.md", |text| {
-        let tables = tables_of("lists")?;
-        let [lists, roles] = &tables[..] else { bail!("`results/*-lists/summary.md` must have two tables") };
-        let text = replaced(text, "lists", lists)?;
-        let text = replaced(&text, "directions", roles)?;
+        let text = replaced(text, "lists", &lists()?[0])?;
         let text = replaced(&text, "demo", &demo()?)?;
         replaced(&text, "speed", &rows("speed")?)
     })?;
     rewrite("docs/performance.md", |text| {
         let text = replaced(text, "core", &rows("core")?)?;
-        let text = replaced(&text, "scale", &rows("scale")?)?;
+        let text = replaced(&text, "scale", &rows("scale").unwrap_or_default())?;
         let text = replaced(&text, "serve", &rows("serve")?)?;
         let text = replaced(&text, "rows", &format!("```text\n{}```\n", printed("rows")?))?;
         replaced(&text, "index", &format!("```text\n{}```\n", printed("index")?))
     })?;
     rewrite("docs/reproduction.md", |text| {
+        let text = &replaced(text, "directions", &lists()?[1])?;
         let text = &replaced(text, "quality", &table(&newest("-quality")?, |row| row.preset == "auto")?)?;
         let tables = ["table2-inductive", "table3-transductive", "table4-alignment", "table5-loss"];
         tables.iter().try_fold(text.to_owned(), |text, name| replaced(&text, name, &short(name)?))
@@ -48,14 +46,15 @@ fn rows(name: &str) -> Result<String> {
     Ok(summary.lines().filter(|line| line.starts_with('|')).map(|line| format!("{line}\n")).collect())
 }
 
-/// The tables of a summary, one by one.
-fn tables_of(name: &str) -> Result<Vec<String>> {
-    let path = newest(&format!("-{name}"))?.join("summary.md");
+/// The tables of lists: of graphs, and of their relations and directions.
+fn lists() -> Result<[String; 2]> {
+    let path = newest("-lists")?.join("summary.md");
     let summary = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let lines: Vec<&str> = summary.lines().collect();
     let tables =
         lines.chunk_by(|a, b| a.starts_with('|') == b.starts_with('|')).filter(|part| part[0].starts_with('|'));
-    Ok(tables.map(|table| table.iter().map(|line| format!("{line}\n")).collect()).collect())
+    let tables: Vec<String> = tables.map(|table| table.iter().map(|line| format!("{line}\n")).collect()).collect();
+    tables.try_into().map_err(|_| anyhow::anyhow!("`{}` must have two tables", path.display()))
 }
 
 /// The best of what the demo prints: how good it is, and the first links of the first new paper.
