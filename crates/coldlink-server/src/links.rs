@@ -8,7 +8,7 @@ use coldlink::dataset::GivenLink;
 use coldlink::graph::NodeId;
 use coldlink::index::Hit;
 use coldlink::model::{Among, Asked, Direction, Link, Query};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use crate::body::{Body, objects, whole, word};
@@ -29,16 +29,17 @@ const NAMED: usize = 5;
 #[serde(deny_unknown_fields)]
 pub struct LinksRequest {
     /// The new nodes; none where known ones are asked about.
-    #[serde(default)]
-    #[schema(min_items = 1)]
-    nodes: Vec<Node>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Vec<Node>, required = false, min_items = 1)]
+    nodes: Option<Vec<Node>>,
     /// Names of known nodes that are asked about instead: for links that they do not have yet.
-    #[serde(default)]
-    #[schema(min_items = 1)]
-    known: Vec<String>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Vec<String>, required = false, min_items = 1)]
+    known: Option<Vec<String>>,
     /// Links that the new nodes have already, each with a known node. They count, and are not found again.
-    #[serde(default, deserialize_with = "objects")]
-    links: Vec<GivenLink>,
+    #[serde(default, deserialize_with = "given_objects")]
+    #[schema(value_type = Vec<GivenLink>, required = false)]
+    links: Option<Vec<GivenLink>>,
     /// How many links of each node.
     #[serde(default = "ten", deserialize_with = "whole")]
     #[schema(minimum = 1, default = 10)]
@@ -74,6 +75,15 @@ pub struct LinksRequest {
     /// The share of linked pairs that probabilities are stated for; the training graph's unless given.
     #[serde(default)]
     base_rate: Option<f64>,
+}
+
+/// What is given must be a list: without one, nothing stands there.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Vec<T>>, D::Error> {
+    Vec::deserialize(deserializer).map(Some)
+}
+
+fn given_objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Vec<T>>, D::Error> {
+    objects(deserializer).map(Some)
 }
 
 fn ten() -> usize {
@@ -137,23 +147,21 @@ fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadl
         explain,
     };
     let model = &served.model;
-    let (asked, mut notes) = match known.is_empty() {
-        true => {
-            let Given { new, notes, .. } = Given::read(served, nodes, limits.nodes)?;
+    let (asked, mut notes) = match (nodes, known, links) {
+        (nodes, None, links) => {
+            let links = links.unwrap_or_default();
+            let Given { new, notes, .. } = Given::read(served, nodes.unwrap_or_default(), limits.nodes)?;
             check_most("links", links.len(), limits.pairs)?;
             (model.ask_linked(new, &links)?, notes)
         }
-        false if !nodes.is_empty() || !links.is_empty() => {
-            let message = "`known` stands beside `nodes` or `links`";
-            return Err(ApiError::new(
-                Code::BadValue,
-                message,
-                "ask about new nodes or about known ones, one at a time",
-            ));
-        }
-        false => {
+        (None, Some(known), None) => {
             check_count("known", known.len(), limits.nodes)?;
             (model.ask_known(&known)?, Vec::new())
+        }
+        _ => {
+            let message = "`known` stands beside `nodes` or `links`";
+            let hint = "ask about new nodes or about known ones, one at a time";
+            return Err(ApiError::new(Code::BadValue, message, hint));
         }
     };
     let query = model.resolve(&asked, &query)?;
