@@ -57,8 +57,8 @@ fn fitting(server: &Server, served: &Served) -> Value {
         set(&format!("/components/schemas/{request}/properties/nodes"), "maxItems", json!(limits.nodes));
     }
     set("/components/schemas/LinksRequest/properties/known", "maxItems", json!(limits.nodes));
-    let of_known = json!({"required": ["known"], "not": {"required": ["links"]}});
-    let of_new = json!({"required": ["nodes"], "not": {"required": ["known"]}});
+    let of_known = json!({"required": ["known"], "properties": {"nodes": false, "links": false}});
+    let of_new = json!({"required": ["nodes"], "properties": {"known": false}});
     set("/components/schemas/LinksRequest", "oneOf", json!([of_new, of_known]));
     for request in ["LinksRequest", "ScoreRequest"] {
         set(&format!("/components/schemas/{request}/properties/links"), "maxItems", json!(limits.pairs));
