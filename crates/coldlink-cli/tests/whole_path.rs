@@ -280,8 +280,8 @@ fn a_report_is_one_json_object_with_the_promised_keys() {
     }
     for part in [&seeds[0], &seeds[1], &report["mean"], &report["sd"]] {
         has(part, &metrics);
-        for kind in ["cold_warm", "cold_cold"] {
-            has(&part[kind], &["auc", "ap", "prevalence"]);
+        for class in ["cold_warm", "cold_cold"] {
+            has(&part[class], &["auc", "ap", "prevalence"]);
         }
     }
     for baseline in ["random", "degree", "cosine", "tfidf"] {

@@ -61,10 +61,10 @@ pub fn run(args: &Split, common: &Common) -> anyhow::Result<()> {
     let mut sets = Columns::new(["", "pairs", "linked", "cold-warm", "cold-cold"].into_iter().take(columns));
     for (name, pairs, view) in [("validation", split.validation(), &search), ("test", test.pairs(), &fit)] {
         let linked = pairs.iter().filter(|pair| pair.linked).count();
-        let of_kind = |kind| whole(pairs.iter().filter(|pair: &&Pair| view.kind(**pair) == kind).count());
+        let of_class = |class| whole(pairs.iter().filter(|pair: &&Pair| view.class(**pair) == class).count());
         let share = percent(linked as f64 / pairs.len().max(1) as f64);
         let row =
-            [name.to_owned(), whole(pairs.len()), share, of_kind(PairClass::ColdWarm), of_kind(PairClass::ColdCold)];
+            [name.to_owned(), whole(pairs.len()), share, of_class(PairClass::ColdWarm), of_class(PairClass::ColdCold)];
         sets.row(row.into_iter().take(columns));
     }
     let selected = split.validation_rule();

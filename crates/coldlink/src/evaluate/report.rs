@@ -44,7 +44,7 @@ pub struct Run {
 /// Every metric of one scorer on one test set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Metrics<N = usize> {
-    /// Over all pairs. Where kinds differ in prevalence, this rewards knowing the kind.
+    /// Over all pairs. Where classes of pairs differ in prevalence, this rewards knowing the class.
     #[serde(flatten)]
     pub pooled: Measures<N>,
     /// The mean reciprocal rank; `None` without queries.
@@ -172,7 +172,7 @@ impl Test<'_> {
         self.check()?;
         let scores = self.scores(scorer);
         let ranks = Ranks::measure_sampled(scorer, self.queries, &candidates(&self.view), self.seed)?;
-        let kind = |kind| self.measures_of_kind(kind, &scores).transpose();
+        let class = |class| self.measures_of_class(class, &scores).transpose();
         let metrics = Metrics {
             pooled: self.measures(&scores)?,
             mrr: ranks.mrr(),
@@ -181,8 +181,8 @@ impl Test<'_> {
             first_hit: ranks.first_hit(),
             distinct_at_10: ranks.distinct().map(|count| count as f64),
             ece: None,
-            cold_warm: kind(PairClass::ColdWarm)?,
-            cold_cold: kind(PairClass::ColdCold)?,
+            cold_warm: class(PairClass::ColdWarm)?,
+            cold_cold: class(PairClass::ColdCold)?,
         };
         Ok(Measured { metrics, scores, ranks })
     }
@@ -205,11 +205,11 @@ impl Test<'_> {
     }
 
     /// `None` where no node is hidden: a visible node without a training link is not a new one.
-    fn measures_of_kind(&self, kind: PairClass, scores: &[f32]) -> Option<Result<Measures, MetricError>> {
+    fn measures_of_class(&self, class: PairClass, scores: &[f32]) -> Option<Result<Measures, MetricError>> {
         let nodes = self.view.graph().nodes() as NodeId;
         (0..nodes).any(|node| !self.view.is_visible(node)).then(|| {
-            let of_kind = self.pairs.iter().zip(scores).filter(|(pair, _)| self.view.kind(**pair) == kind);
-            let (scores, linked): (Vec<_>, Vec<_>) = of_kind.map(|(pair, &score)| (score, pair.linked)).unzip();
+            let of_class = self.pairs.iter().zip(scores).filter(|(pair, _)| self.view.class(**pair) == class);
+            let (scores, linked): (Vec<_>, Vec<_>) = of_class.map(|(pair, &score)| (score, pair.linked)).unzip();
             Measures::of(&scores, &linked)
         })
     }
@@ -425,9 +425,9 @@ pub(super) type Statistic = fn(&mut dyn Iterator<Item = Option<f64>>) -> Option<
 
 fn summarise(metrics: &[Metrics], statistic: Statistic) -> Summary {
     let hits = |k| statistic(&mut metrics.iter().map(|seed| seed.hits.at(k)));
-    let kind = |pick: fn(&Metrics) -> Option<Measures>| {
-        let of_kind: Vec<_> = metrics.iter().filter_map(pick).collect();
-        (!of_kind.is_empty()).then(|| summarise_measures(&of_kind, statistic))
+    let class = |pick: fn(&Metrics) -> Option<Measures>| {
+        let of_class: Vec<_> = metrics.iter().filter_map(pick).collect();
+        (!of_class.is_empty()).then(|| summarise_measures(&of_class, statistic))
     };
     Metrics {
         pooled: summarise_measures(&metrics.iter().map(|seed| seed.pooled).collect::<Vec<_>>(), statistic),
@@ -437,8 +437,8 @@ fn summarise(metrics: &[Metrics], statistic: Statistic) -> Summary {
         first_hit: statistic(&mut metrics.iter().map(|seed| seed.first_hit)),
         distinct_at_10: statistic(&mut metrics.iter().map(|seed| seed.distinct_at_10)),
         ece: statistic(&mut metrics.iter().map(|seed| seed.ece)),
-        cold_warm: kind(|seed| seed.cold_warm),
-        cold_cold: kind(|seed| seed.cold_cold),
+        cold_warm: class(|seed| seed.cold_warm),
+        cold_cold: class(|seed| seed.cold_cold),
     }
 }
 

@@ -107,7 +107,7 @@ impl Model {
         EncodedNodes {
             embeddings: Embeddings { structure: attributes.clone(), warm: vec![false; role_nodes.len()], attributes },
             words,
-            types: self.types.as_ref().map(|kinds| Arc::new(kinds.types.select(&nodes))),
+            types: self.types.as_ref().map(|types| Arc::new(types.types.select(&nodes))),
             given: Given::default(),
         }
     }

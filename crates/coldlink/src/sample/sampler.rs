@@ -54,7 +54,7 @@ const TRIES: usize = 64;
 pub struct Sampler<'a> {
     graph: &'a Graph,
     warm: Vec<NodeId>,
-    kinds: Option<TypeGroups<'a>>,
+    groups: Option<TypeGroups<'a>>,
     /// The row that holds every 64th entry of the graph's array of neighbours.
     rows: Vec<NodeId>,
     /// Which entry to take, where links have weights.
@@ -71,7 +71,7 @@ pub struct Sampler<'a> {
     seed: u64,
 }
 
-/// Seen nodes by their kinds.
+/// Warm nodes by their types.
 struct TypeGroups<'a> {
     types: &'a NodeTypes,
     warm: Vec<Vec<NodeId>>,
@@ -83,20 +83,20 @@ impl<'a> TypeGroups<'a> {
         Some(TypeGroups { types, warm: types.group(warm) })
     }
 
-    /// Pairs of nodes of kinds that are linked somewhere.
+    /// Pairs of nodes of types that are linked somewhere.
     fn pairs(&self, graph: &Graph) -> usize {
         let count = self.types.count();
         let mut linked = vec![false; count * count];
         for (a, b) in graph.iter_links() {
-            let kinds = [self.types.of(a), self.types.of(b)];
-            linked[kinds[0].min(kinds[1]) * count + kinds[0].max(kinds[1])] = true;
+            let ends = [self.types.of(a), self.types.of(b)];
+            linked[ends[0].min(ends[1]) * count + ends[0].max(ends[1])] = true;
         }
-        let size = |kind: usize| self.warm[kind].len();
-        let pairs = |kinds: usize| match (kinds / count, kinds % count) {
+        let size = |of: usize| self.warm[of].len();
+        let pairs = |types: usize| match (types / count, types % count) {
             (one, other) if one == other => size(one) * size(one).saturating_sub(1) / 2,
             (one, other) => size(one) * size(other),
         };
-        (0..count * count).filter(|&kinds| linked[kinds]).map(pairs).sum()
+        (0..count * count).filter(|&types| linked[types]).map(pairs).sum()
     }
 }
 
@@ -109,8 +109,8 @@ impl<'a> Sampler<'a> {
             return Err(SampleError::NoLinks);
         }
         let warm = view.warm();
-        let kinds = TypeGroups::of(&view, &warm);
-        let all = kinds.as_ref().map_or(warm.len() * (warm.len() - 1) / 2, |kinds| kinds.pairs(graph));
+        let groups = TypeGroups::of(&view, &warm);
+        let all = groups.as_ref().map_or(warm.len() * (warm.len() - 1) / 2, |groups| groups.pairs(graph));
         if graph.links() == all {
             return Err(SampleError::NoUnlinkedPair { warm: warm.len() });
         }
@@ -130,7 +130,7 @@ impl<'a> Sampler<'a> {
         Ok(Sampler {
             graph,
             warm,
-            kinds,
+            groups,
             rows,
             weights,
             distances,
@@ -154,9 +154,9 @@ impl<'a> Sampler<'a> {
         let mut pairs = vec![[0; 2]; self.pairs];
         let mut weights = vec![1.0_f32; self.pairs];
         // All pairs of a batch have targets of one type, so that all negatives can be of it.
-        let among = self.kinds.as_ref().filter(|_| self.negatives > 0).map(|kinds| {
+        let among = self.groups.as_ref().filter(|_| self.negatives > 0).map(|groups| {
             let target = self.linked_pair(&mut stream(self.seed, Purpose::Negatives, step, 1))[1];
-            (kinds.types, kinds.types.of(target))
+            (groups.types, groups.types.of(target))
         });
         let tasks = pairs.par_chunks_mut(PAIRS_PER_TASK).zip(weights.par_chunks_mut(PAIRS_PER_TASK)).enumerate();
         tasks.for_each(|(task, (pairs, weights))| {
@@ -172,8 +172,8 @@ impl<'a> Sampler<'a> {
             }
         });
         if self.negatives > 0 {
-            let pool = match (&self.kinds, among) {
-                (Some(kinds), Some((_, target))) => &kinds.warm[target],
+            let pool = match (&self.groups, among) {
+                (Some(groups), Some((_, target))) => &groups.warm[target],
                 _ => &self.warm,
             };
             let batch = Batch::with_negatives(&pairs, &self.draw_negatives(pool, step), self.graph, places);
@@ -218,8 +218,8 @@ impl<'a> Sampler<'a> {
 
     /// Uniform over ordered pairs of distinct warm nodes that are not linked in the training graph.
     fn unlinked_pair(&self, random: &mut Xoshiro256PlusPlus) -> [NodeId; 2] {
-        if let Some(kinds) = &self.kinds {
-            return self.unlinked_pair_of_kinds(kinds, random);
+        if let Some(groups) = &self.groups {
+            return self.unlinked_pair_of_types(groups, random);
         }
         let count = self.warm.len();
         for _ in 0..TRIES {
@@ -238,11 +238,11 @@ impl<'a> Sampler<'a> {
         [source, target.unwrap_or(source)]
     }
 
-    /// Of the kinds of a link drawn uniformly.
-    fn unlinked_pair_of_kinds(&self, kinds: &TypeGroups<'_>, random: &mut Xoshiro256PlusPlus) -> [NodeId; 2] {
-        // Some kinds may be linked completely, but not all that are linked at all.
+    /// Of the types of the ends of a link drawn uniformly.
+    fn unlinked_pair_of_types(&self, groups: &TypeGroups<'_>, random: &mut Xoshiro256PlusPlus) -> [NodeId; 2] {
+        // Some types may be linked completely, but not all that are linked at all.
         loop {
-            let pools = self.linked_pair(random).map(|end| &kinds.warm[kinds.types.of(end)]);
+            let pools = self.linked_pair(random).map(|end| &groups.warm[groups.types.of(end)]);
             for _ in 0..TRIES {
                 let [a, b] = pools.map(|pool| pool[random.random_range(0..pool.len())]);
                 if a != b && !self.graph.has_link(a, b) {
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn graphs_without_both_kinds_of_pairs_are_refused() {
+    fn graphs_without_linked_and_unlinked_pairs_are_refused() {
         let complete = Graph::from_links(4, (0..4).flat_map(|a| (0..a).map(move |b| (a, b))));
         with_sampler(&complete, &[], |sampler| {
             assert_eq!(sampler.err(), Some(SampleError::NoUnlinkedPair { warm: 4 }));

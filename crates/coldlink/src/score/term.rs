@@ -7,13 +7,13 @@ use crate::split::PairClass;
 pub type Terms = [f32; Term::ALL.len()];
 
 impl Term {
-    /// Whether it says anything about a kind of pair that no other term says.
-    pub fn applies_to(self, kind: PairClass) -> bool {
+    /// Whether it says anything about a class of pairs that no other term says.
+    pub fn applies_to(self, class: PairClass) -> bool {
         match self {
             Term::Attributes | Term::Tfidf => true,
-            Term::Cross | Term::Degree | Term::Near | Term::Far => kind != PairClass::ColdCold,
-            Term::Structure => kind == PairClass::WarmWarm,
-            Term::Votes => kind == PairClass::ColdWarm,
+            Term::Cross | Term::Degree | Term::Near | Term::Far => class != PairClass::ColdCold,
+            Term::Structure => class == PairClass::WarmWarm,
+            Term::Votes => class == PairClass::ColdWarm,
         }
     }
 

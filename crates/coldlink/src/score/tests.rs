@@ -120,7 +120,7 @@ fn times(row: &[f64], matrix: &[Vec<f64>]) -> Vec<f64> {
 }
 
 #[test]
-fn every_term_is_its_definition_for_every_kind_of_pair() {
+fn every_term_is_its_definition_for_every_class_of_pairs() {
     check_terms(&world());
 }
 
@@ -228,13 +228,13 @@ fn words_are_cosines_weighted_by_idf() {
 #[test]
 fn candidates_score_as_pairs_do_and_either_order_is_the_same() {
     let world = world();
-    let kind = |terms: [f64; 8]| PairWeights { terms, intercept: 0.4, pairs: 9 };
+    let weights = |terms: [f64; 8]| PairWeights { terms, intercept: 0.4, pairs: 9 };
     let weights = ScoreWeights {
         roles: Vec::new(),
         given: Vec::new(),
-        warm_warm: kind([1.0, 0.3, 0.7, 2.0, -0.1, 0.2, 0.4, 0.0]),
-        cold_warm: kind([0.5, 0.9, 0.0, 1.0, 0.3, 0.6, 0.1, 0.5]),
-        cold_cold: kind([2.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0, 0.0]),
+        warm_warm: weights([1.0, 0.3, 0.7, 2.0, -0.1, 0.2, 0.4, 0.0]),
+        cold_warm: weights([0.5, 0.9, 0.0, 1.0, 0.3, 0.6, 0.1, 0.5]),
+        cold_cold: weights([2.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0, 0.0]),
         prevalence: 0.5,
     };
     let scorer = LinkScorer { evidence: world.evidence(), weights: &weights, popularity: 1.0 };
@@ -254,7 +254,7 @@ fn candidates_score_as_pairs_do_and_either_order_is_the_same() {
 }
 
 #[test]
-fn weights_find_the_truth_and_kinds_without_pairs_follow_the_others() {
+fn weights_find_the_truth_and_classes_without_pairs_follow_the_others() {
     let world = world();
     let evidence = world.evidence();
     let mut pairs = Vec::new();
@@ -271,9 +271,9 @@ fn weights_find_the_truth_and_kinds_without_pairs_follow_the_others() {
     assert!((weights.cold_cold.terms[0] - weights.cold_warm.terms[0]).abs() < 1e-9);
     let all = ScoreWeights::fit(&evidence, &Term::ALL, &only(&pairs));
     for term in Term::ALL {
-        for kind in [PairClass::WarmWarm, PairClass::ColdWarm, PairClass::ColdCold] {
-            let weight = all.of(kind, 0).terms[term as usize];
-            assert!(weight.is_finite() && (term.applies_to(kind) || weight == 0.0), "{term:?} {kind:?}");
+        for class in [PairClass::WarmWarm, PairClass::ColdWarm, PairClass::ColdCold] {
+            let weight = all.of(class, 0).terms[term as usize];
+            assert!(weight.is_finite() && (term.applies_to(class) || weight == 0.0), "{term:?} {class:?}");
         }
     }
     let moved = all.cold_warm.terms[0] + all.cold_warm.terms[1];
@@ -377,14 +377,14 @@ fn given_links_add_their_definitions() {
 #[test]
 fn links_of_one_node_change_no_score_of_another() {
     let world = world();
-    let kind = |terms: [f64; 8]| PairWeights { terms, intercept: 0.4, pairs: 9 };
-    let cold_warm = kind([0.5, 0.9, 0.0, 1.0, 0.3, 0.6, 0.1, 0.5]);
+    let weights = |terms: [f64; 8]| PairWeights { terms, intercept: 0.4, pairs: 9 };
+    let cold_warm = weights([0.5, 0.9, 0.0, 1.0, 0.3, 0.6, 0.1, 0.5]);
     let mut weights = ScoreWeights {
         roles: Vec::new(),
         given: vec![GivenWeights { pair: cold_warm.clone(), given: [1.0, 2.0, 0.5, 0.25] }],
-        warm_warm: kind([1.0, 0.3, 0.7, 2.0, -0.1, 0.2, 0.4, 0.0]),
+        warm_warm: weights([1.0, 0.3, 0.7, 2.0, -0.1, 0.2, 0.4, 0.0]),
         cold_warm,
-        cold_cold: kind([2.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0, 0.0]),
+        cold_cold: weights([2.0, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0, 0.0]),
         prevalence: 0.5,
     };
     let given = Given::of_links([(8, 2), (8, 0), (8, 2)]);

@@ -1,4 +1,4 @@
-//! Weights of a score's terms, one set for each kind of pair.
+//! Weights of a score's terms, one set for each class of pairs.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -8,7 +8,7 @@ use super::{GIVEN, GivenTerms, Terms};
 use crate::config::Term;
 use crate::split::PairClass;
 
-/// Weights for one kind of pair.
+/// Weights for one class of pairs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairWeights {
     /// One for each of [`Term::ALL`], 0 for those that do not apply and for those that a file does not know yet.
@@ -16,11 +16,11 @@ pub struct PairWeights {
     pub terms: [f64; Term::ALL.len()],
     /// Added to their sum.
     pub intercept: f64,
-    /// How many validation pairs of this kind they were fitted on.
+    /// How many validation pairs of this class they were fitted on.
     pub pairs: usize,
 }
 
-/// The weights of all kinds of pairs.
+/// The weights of all classes of pairs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScoreWeights {
     /// For two warm nodes.

@@ -34,12 +34,12 @@ impl<'a> Negatives<'a> {
         negatives
     }
 
-    /// Nodes by their kinds, to draw from.
+    /// Nodes by their types, to draw from.
     pub(super) fn pools(&self, nodes: &[NodeId]) -> Vec<Vec<NodeId>> {
         by_type(self.full.types, nodes)
     }
 
-    /// For each of `others` a pair of `source` with another node of its kind, from `pools`; fewer only where there are no more.
+    /// For each of `others` a pair of `source` with another node of its type, from `pools`; fewer only where there are no more.
     pub(super) fn like(
         &mut self,
         source: NodeId,
@@ -56,17 +56,17 @@ impl<'a> Negatives<'a> {
         pairs
     }
 
-    /// For each of `links` a pair of nodes of the kinds of its ends, from `nodes`; fewer only where there are no more.
+    /// For each of `links` a pair of nodes of the types of its ends, from `nodes`; fewer only where there are no more.
     pub(super) fn as_many_as(&mut self, links: &[Pair], nodes: &[NodeId], rng: &mut impl Rng) -> Vec<Pair> {
         let pools = self.pools(nodes);
         let mut wanted = vec![0; pools.len() * pools.len()];
         for link in links {
-            let kinds = [link.source, link.target].map(|end| type_of(self.full.types, end));
-            wanted[kinds[0].min(kinds[1]) * pools.len() + kinds[0].max(kinds[1])] += 1;
+            let types = [link.source, link.target].map(|end| type_of(self.full.types, end));
+            wanted[types[0].min(types[1]) * pools.len() + types[0].max(types[1])] += 1;
         }
         let mut pairs = Vec::new();
-        for (kinds, &count) in wanted.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let (one, other) = (kinds / pools.len(), kinds % pools.len());
+        for (types, &count) in wanted.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let (one, other) = (types / pools.len(), types % pools.len());
             pairs.extend(match one == other {
                 true => self.among(&pools[one], count, rng),
                 false => self.between(&pools[one], &pools[other], count, rng),

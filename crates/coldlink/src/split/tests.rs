@@ -347,7 +347,7 @@ fn links_between_test_and_validation_nodes_are_asked_in_the_test_alone() {
     let is_validation_node = |node| refit.is_visible(node) && !search.is_visible(node);
     let crossing = split.test().pairs().iter().filter(|pair| pair.linked && is_validation_node(pair.target));
     assert!(crossing.clone().count() > 0);
-    assert!(crossing.clone().all(|pair| refit.kind(*pair) == PairClass::ColdWarm));
+    assert!(crossing.clone().all(|pair| refit.class(*pair) == PairClass::ColdWarm));
 }
 
 #[test]

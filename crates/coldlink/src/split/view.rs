@@ -96,7 +96,7 @@ impl<'a> TrainView<'a> {
     }
 
     /// Which ends of a pair are warm.
-    pub fn kind(&self, pair: Pair) -> PairClass {
+    pub fn class(&self, pair: Pair) -> PairClass {
         match (self.is_warm(pair.source), self.is_warm(pair.target)) {
             (true, true) => PairClass::WarmWarm,
             (false, false) => PairClass::ColdCold,
