@@ -5,7 +5,7 @@ use coldlink::graph::NodeId;
 use coldlink::network::Features;
 use coldlink::score::{Embeddings, Scorer};
 use coldlink::split::TrainView;
-use coldlink::train::{Learner as _, Trainer};
+use coldlink::train::{EncoderLearner as _, Learner as _, Trainer};
 
 use super::scorer::OwnEmbeddings;
 use super::{Learner, Method, MethodError, Training};

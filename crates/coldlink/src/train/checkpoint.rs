@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::fit::{Found, Interrupted};
-use super::{Event, Fit, Learner, Observer, Phase, Selection, TrainError, Trainer};
+use super::{EncoderLearner, Event, Fit, Observer, Phase, Selection, TrainError};
 use crate::config::Config;
 use crate::evaluate::Validated;
 use crate::kernel::{Chunk, Cpu, LANES, Matrix};
@@ -105,7 +105,7 @@ impl Checkpoints {
     pub(super) fn write_search(
         &self,
         fit: &Fit<'_>,
-        trainer: &Trainer<'_>,
+        learner: &impl EncoderLearner,
         selection: &Selection<FrozenEncoders>,
     ) -> Result<(), TrainError> {
         let best = selection.snapshot();
@@ -113,23 +113,33 @@ impl Checkpoints {
             phase: Phase::Search,
             best_kept: best.is_some(),
             history: selection.history().to_vec(),
-            ..About::of(fit, trainer)
+            ..About::of(fit, learner)
         };
-        self.write(&about, trainer, best)
+        self.write(&about, learner, best)
     }
 
-    pub(super) fn write_refit(&self, fit: &Fit<'_>, trainer: &Trainer<'_>, found: &Found) -> Result<(), TrainError> {
+    pub(super) fn write_refit(
+        &self,
+        fit: &Fit<'_>,
+        learner: &impl EncoderLearner,
+        found: &Found,
+    ) -> Result<(), TrainError> {
         let Found { history, steps, weights } = found.clone();
-        let about = About { phase: Phase::Refit, steps, history, weights, ..About::of(fit, trainer) };
-        self.write(&about, trainer, None)
+        let about = About { phase: Phase::Refit, steps, history, weights, ..About::of(fit, learner) };
+        self.write(&about, learner, None)
     }
 
-    fn write(&self, about: &About, trainer: &Trainer<'_>, best: Option<&FrozenEncoders>) -> Result<(), TrainError> {
-        let path = self.path();
+    fn write(
+        &self,
+        about: &About,
+        learner: &impl EncoderLearner,
+        best: Option<&FrozenEncoders>,
+    ) -> Result<(), TrainError> {
+        let (path, state) = (self.path(), learner.state());
         let about = toml::to_string(about)
             .map_err(|error| TrainError::Write { path: path.clone(), source: std::io::Error::other(error) })?;
         let mut writer = ContainerWriter::default();
-        for (name, parameter) in trainer.model().encoders.parameters() {
+        for (name, parameter) in state.encoders.parameters() {
             writer.rows::<f32>(format!("moments.{name}"), MOMENTS, bytemuck::cast_slice(parameter.moments.chunks()));
             writer.matrix(name, &parameter.weights);
         }
@@ -186,10 +196,10 @@ impl Checkpoints {
 
 impl About {
     /// Of a run that has found nothing yet.
-    fn of(fit: &Fit<'_>, trainer: &Trainer<'_>) -> Self {
+    fn of(fit: &Fit<'_>, learner: &impl EncoderLearner) -> Self {
         About {
             phase: Phase::Search,
-            step: trainer.step(),
+            step: learner.step(),
             steps: 0,
             seed: fit.seed.to_string(),
             data: fingerprint(fit),

@@ -7,7 +7,9 @@ use rand::seq::index;
 use super::checkpoint::{Checkpoints, Saved};
 use super::judge::by_candidates;
 use super::selection::{LONGEST_LOOK, STEPS_PER_LOOK};
-use super::{Control, Event, Judge, Learner, Moment, Observer, Phase, Rule, Selection, TrainError, Trainer};
+use super::{
+    Control, EncoderLearner, Event, Judge, Learner, Moment, Observer, Phase, Rule, Selection, TrainError, Trainer,
+};
 use crate::columns::Preparation;
 use crate::config::{Config, Objective, Term};
 use crate::evaluate::{Measures, Ranks, Validated, candidates};
@@ -297,15 +299,15 @@ impl<'a> Fit<'a> {
         halves: &Halves,
         observer: &mut dyn Observer,
     ) -> Result<Selection<FrozenEncoders>, TrainError> {
-        let mut trainer = self.trainer(view, features, interrupted)?;
-        let mut reporter = Reporter::start(self, Phase::Search, self.config.steps, trainer.step(), observer);
-        selection.run(&mut trainer, &halves.judge, &mut |trainer: &Trainer<'_>, selection, moment| {
-            let save = |checkpoints: &Checkpoints| checkpoints.write_search(self, trainer, selection);
-            reporter.tell(trainer.step(), moment.into(), &save)
+        let mut learner = self.learner(view, features, interrupted)?;
+        let mut reporter = Reporter::start(self, Phase::Search, self.config.steps, learner.step(), observer);
+        selection.run(&mut learner, &halves.judge, &mut |learner, selection, moment| {
+            let save = |checkpoints: &Checkpoints| checkpoints.write_search(self, learner, selection);
+            reporter.tell(learner.step(), moment.into(), &save)
         })?;
         // The fit of the score takes its time as well.
-        reporter.save(trainer.step(), &|checkpoints| checkpoints.write_search(self, &trainer, &selection))?;
-        reporter.end(trainer.step());
+        reporter.save(learner.step(), &|checkpoints| checkpoints.write_search(self, &learner, &selection))?;
+        reporter.end(learner.step());
         Ok(selection)
     }
 
@@ -318,32 +320,33 @@ impl<'a> Fit<'a> {
         observer: &mut dyn Observer,
     ) -> Result<(FrozenEncoders, Features), TrainError> {
         let features = self.features(&view);
-        let mut trainer = self.trainer(view, &features, interrupted)?;
-        let mut reporter = Reporter::start(self, Phase::Refit, found.steps, trainer.step(), observer);
+        let mut learner = self.learner(view, &features, interrupted)?;
+        let mut reporter = Reporter::start(self, Phase::Refit, found.steps, learner.step(), observer);
         let mut looks = self.checkpoints.map_or(STEPS_PER_LOOK, |checkpoints| checkpoints.every().min(STEPS_PER_LOOK));
-        while trainer.step() < found.steps {
+        while learner.step() < found.steps {
             let started = Instant::now();
-            trainer.advance(found.steps.min(trainer.step() + looks));
+            learner.advance(found.steps.min(learner.step() + looks));
             if started.elapsed() > LONGEST_LOOK {
                 looks = (looks / 2).max(1);
             }
-            let (step, loss) = (trainer.step(), trainer.loss());
+            let (step, loss) = (learner.step(), learner.loss());
             if !loss.is_finite() {
                 return Err(TrainError::Diverged { step });
             }
-            let save = |checkpoints: &Checkpoints| checkpoints.write_refit(self, &trainer, found);
+            let save = |checkpoints: &Checkpoints| checkpoints.write_refit(self, &learner, found);
             reporter.tell(step, Event::Advanced { step, loss }, &save)?;
         }
-        reporter.end(trainer.step());
-        Ok((trainer.into_encoders(), features))
+        reporter.end(learner.step());
+        Ok((learner.into_encoders(), features))
     }
 
-    fn trainer(
+    /// What is trained: the one place that chooses a device.
+    fn learner(
         &self,
         view: TrainView<'a>,
         features: &Features,
         interrupted: Option<Interrupted>,
-    ) -> Result<Trainer<'a>, TrainError> {
+    ) -> Result<impl EncoderLearner, TrainError> {
         let mut trainer = Trainer::new(view, features, self.config, self.seed)?;
         if let Some(Interrupted { step, model }) = interrupted {
             trainer.restore(model, step);

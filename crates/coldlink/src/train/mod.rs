@@ -16,6 +16,6 @@ pub use event::{Control, Event, Observer, Phase, Silent};
 pub(crate) use fit::QUESTIONS;
 pub use fit::{Fit, Fitted, Trial};
 pub use judge::Judge;
-pub use learner::Learner;
+pub use learner::{EncoderLearner, Learner};
 pub use selection::{Diverged, Moment, Rule, Selection};
 pub use trainer::Trainer;

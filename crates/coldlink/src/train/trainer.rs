@@ -1,6 +1,8 @@
 //! The loop: each step's batch is drawn while the step before it is computed.
 
-use super::Learner;
+use std::borrow::Cow;
+
+use super::{EncoderLearner, Learner};
 use crate::config::{AdamRows, Config, Offset};
 use crate::graph::NodeId;
 use crate::network::{Columns, Deal, Dropout, Features, FrozenEncoders, Inputs, Workspace, adam_step};
@@ -44,30 +46,14 @@ impl<'a> Trainer<'a> {
         Ok(Trainer { config, seed, view, features, sampler, model, step: 0, space, current, next, places })
     }
 
-    /// Takes up the state of an earlier trainer after `step` steps.
-    pub(super) fn restore(&mut self, model: Deal<f32>, step: u64) {
-        self.model = model;
-        self.step = step;
-    }
-
     /// The model as it stands.
     pub fn model(&self) -> &Deal<f32> {
         &self.model
     }
 
-    /// The encoders, when training is over.
-    pub fn into_encoders(self) -> FrozenEncoders {
-        self.model.encoders.into_frozen()
-    }
-
     /// Pairs in a batch.
     pub fn pairs(&self) -> usize {
         self.sampler.pairs()
-    }
-
-    /// Both embeddings of some nodes.
-    pub fn embed(&self, nodes: &[NodeId]) -> Embeddings {
-        Embeddings::of(&self.model.encoders, &self.features, nodes, |node| self.view.is_warm(node))
     }
 }
 
@@ -124,6 +110,25 @@ impl Learner for Trainer<'_> {
 
     fn snapshot(&self) -> FrozenEncoders {
         self.model.encoders.frozen()
+    }
+}
+
+impl EncoderLearner for Trainer<'_> {
+    fn embed(&self, nodes: &[NodeId]) -> Embeddings {
+        Embeddings::of(&self.model.encoders, &self.features, nodes, |node| self.view.is_warm(node))
+    }
+
+    fn state(&self) -> Cow<'_, Deal<f32>> {
+        Cow::Borrowed(&self.model)
+    }
+
+    fn restore(&mut self, state: Deal<f32>, step: u64) {
+        self.model = state;
+        self.step = step;
+    }
+
+    fn into_encoders(self) -> FrozenEncoders {
+        self.model.encoders.into_frozen()
     }
 }
 
