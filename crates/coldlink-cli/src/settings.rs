@@ -88,7 +88,7 @@ impl SettingsArgs {
 }
 
 /// A time as 90, 90s, 3m or 1h, in seconds.
-fn seconds(text: &str) -> Result<f64, String> {
+pub fn seconds(text: &str) -> Result<f64, String> {
     let (number, unit) = match text.char_indices().last() {
         Some((end, 's')) => (&text[..end], 1.0),
         Some((end, 'm')) => (&text[..end], 60.0),

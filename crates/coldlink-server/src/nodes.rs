@@ -263,7 +263,7 @@ fn add_nodes(server: &Server, current: &Served, nodes: Vec<Node>, lock: &Lock) -
     let Given { new, notes, .. } = read_named(current, nodes, server.limits().nodes)?;
     let asked = current.model.ask(new)?;
     let new = asked.new_nodes();
-    let larger = current.model.add(new)?;
+    let mut larger = current.model.add(new)?;
     let added: Vec<String> = (0..new.names.len() as NodeId).map(|node| new.names.get(node).into_owned()).collect();
     if let Err(error) = larger.save_locked(lock) {
         if !are_in_file(&server.path, &added) {
@@ -273,15 +273,15 @@ fn add_nodes(server: &Server, current: &Served, nodes: Vec<Node>, lock: &Lock) -
         tracing::warn!(error = %Causes(&error), "nodes were added, but may not outlive a crash of the system");
     }
     let nodes = larger.summary().nodes;
-    // It is as large as the file, and what is made for the file's model would come to lie behind it and keep its place.
-    drop(larger);
-    let served = match Served::open(&server.path) {
-        Ok(served) => served,
-        // The nodes are in the file. Should it not open, the same model is served from memory.
-        Err(error) => {
+    // The nodes are in the file. Where it was written as a whole, it is served; should it not open, the same model from memory.
+    let opened = if larger.is_joined() { None } else { Some(Served::open(&server.path)) };
+    let served = match opened {
+        Some(Ok(served)) => served,
+        Some(Err(error)) => {
             tracing::warn!(error = %Causes(&error), "the model with new nodes is served from memory");
-            Served::in_memory(current.model.add(new)?, &server.path)
+            Served::in_memory(larger, &server.path)
         }
+        None => Served::in_memory(larger, &server.path),
     };
     server.replace(served);
     tracing::info!(added = added.len(), nodes, "nodes joined the model");

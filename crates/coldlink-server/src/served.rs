@@ -63,7 +63,7 @@ impl Served {
     /// Where a known node lies on the map: as a target, as which new nodes meet it.
     pub fn place(&self, node: NodeId) -> [f64; 2] {
         let roles = self.model.roles();
-        self.map().place(self.model.embeddings().attributes.row(roles.at(node, roles.ends(0).1) as usize))
+        self.map().place(self.model.attribute_embedding(roles.at(node, roles.ends(0).1)))
     }
 
     /// The map of its nodes.

@@ -20,9 +20,9 @@ Examples:
   coldlink add papers.model --new new-papers.csv -o larger.model
 
 `coldlink predict` then finds them like any known node. They have no links yet, so only their
-attributes count; train again when there are many of them, or when their links are known. coldlink
-replaces the model file as a whole: a crash leaves the old one, and a running `coldlink serve`
-switches to the new one.")]
+attributes count; train again when there are many of them, or when their links are known. They are
+written behind what the model file holds, which costs what they are: a crash leaves the file as it
+was, and a running `coldlink serve` switches to the new one.")]
 pub struct Add {
     /// Model file
     model: PathBuf,
@@ -50,7 +50,7 @@ pub fn run(args: &Add, common: &Common) -> anyhow::Result<()> {
     let lock = lock(output, common)?;
     let model = open_model(&args.model)?;
     let new = load_new_nodes(&args.new, &model, &args.reading, common)?;
-    let larger = model.add(&new)?;
+    let mut larger = model.add(&new)?;
     larger.save_locked(&lock)?;
     if common.quiet {
         return Ok(());

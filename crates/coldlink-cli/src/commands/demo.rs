@@ -20,13 +20,12 @@ use crate::input::{NewOptions, load_new_nodes};
 use crate::interrupt;
 use crate::output::print;
 use crate::progress::Progress;
+use crate::settings::seconds;
 use crate::tables::{Columns, percent};
 
 /// New papers that are shown with their most likely links.
 const SHOWN: usize = 3;
 const LINKS: usize = 10;
-/// Estimated seconds for the search for settings.
-const BUDGET: f64 = 60.0;
 /// By this file a folder is known to be an earlier demo's, which may be written over.
 const README: &str = "README.txt";
 
@@ -44,6 +43,9 @@ pub struct Demo {
     /// Random seed
     #[arg(long, default_value_t = 0, value_parser = seeds())]
     seed: u64,
+    /// Budget of the search for settings, as 30s or 3m of estimated work on two cores
+    #[arg(long, default_value = "60s", value_name = "TIME", value_parser = seconds)]
+    budget: f64,
     /// Folder for the graph and the model
     #[arg(long, short, default_value = "coldlink-demo", value_name = "FOLDER")]
     output: PathBuf,
@@ -67,7 +69,7 @@ pub fn run(args: &Demo, common: &Common) -> anyhow::Result<()> {
     let dataset = load(folder, &LoadOptions::default()).with_context(|| format!("cannot load `{shown}`"))?;
 
     interrupt::watch();
-    let settings = Settings::of_preset(AUTO, BUDGET)?;
+    let settings = Settings::of_preset(AUTO, args.budget)?;
     tell(format!("\nHow good is it on papers it has not seen?   (coldlink evaluate {shown})\n"))?;
     print(format!("\n{}", evaluate(&dataset, &settings, args.seed, common)?))?;
 

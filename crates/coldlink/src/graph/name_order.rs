@@ -1,16 +1,22 @@
 //! From names to nodes, and to all nodes whose names begin alike.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::{Names, NodeId};
+use super::{Names, NodeId, Texts};
 
 /// A look-up that owns nothing but an order, so that it can be kept beside the names.
 #[derive(Clone, Debug)]
 pub enum NameOrder {
     /// Names are numbers below a count.
     Numbered(usize),
-    /// Nodes in the order of their names.
-    Sorted(Vec<NodeId>),
+    /// Nodes in the order of their names: those that were there first, and those that joined them.
+    Sorted {
+        /// Shared with all that others joined.
+        first: Arc<Vec<NodeId>>,
+        /// Few.
+        later: Vec<NodeId>,
+    },
 }
 
 impl NameOrder {
@@ -18,11 +24,20 @@ impl NameOrder {
     pub fn new(names: &Names) -> Self {
         match names {
             Names::Numbered(count) => NameOrder::Numbered(*count),
-            Names::Texts(texts) => {
-                let mut nodes: Vec<NodeId> = (0..texts.len() as NodeId).collect();
-                nodes.sort_by(|&a, &b| texts.get(a as usize).cmp(texts.get(b as usize)));
-                NameOrder::Sorted(nodes)
+            Names::Texts(texts) => NameOrder::Sorted {
+                first: Arc::new(sorted(texts, 0..texts.first())),
+                later: sorted(texts, texts.first()..texts.len()),
+            },
+        }
+    }
+
+    /// The order of names that begin with the names of this one.
+    pub(crate) fn of_more(&self, names: &Names) -> Self {
+        match (self, names) {
+            (NameOrder::Sorted { first, .. }, Names::Texts(texts)) if texts.first() == first.len() => {
+                NameOrder::Sorted { first: Arc::clone(first), later: sorted(texts, texts.first()..texts.len()) }
             }
+            _ => NameOrder::new(names),
         }
     }
 
@@ -30,10 +45,10 @@ impl NameOrder {
     pub fn find(&self, names: &Names, name: &str) -> Option<NodeId> {
         match self {
             NameOrder::Numbered(count) => super::names::numbered(name, *count),
-            NameOrder::Sorted(nodes) => {
+            NameOrder::Sorted { first, later } => [&first[..], later].into_iter().find_map(|nodes| {
                 let place = nodes.binary_search_by(|&node| names.get(node).as_ref().cmp(name)).ok()?;
                 Some(nodes[place])
-            }
+            }),
         }
     }
 
@@ -41,13 +56,35 @@ impl NameOrder {
     pub fn starting_with(&self, names: &Names, prefix: &str, most: usize) -> Vec<NodeId> {
         match self {
             NameOrder::Numbered(count) => ranges_of(prefix, *count).into_iter().flatten().take(most).collect(),
-            NameOrder::Sorted(nodes) => {
-                let start = nodes.partition_point(|&node| names.get(node).as_ref() < prefix);
-                let alike = nodes[start..].iter().copied();
-                alike.take_while(|&node| names.get(node).starts_with(prefix)).take(most).collect()
+            NameOrder::Sorted { first, later } => {
+                let alike = |nodes: &[NodeId]| {
+                    let start = nodes.partition_point(|&node| names.get(node).as_ref() < prefix);
+                    let alike = nodes[start..].iter().copied();
+                    alike.take_while(|&node| names.get(node).starts_with(prefix)).take(most).collect::<Vec<_>>()
+                };
+                let mut found = [alike(first), alike(later)].concat();
+                if !later.is_empty() {
+                    found.sort_by(|&a, &b| names.get(a).cmp(&names.get(b)));
+                    found.truncate(most);
+                }
+                found
             }
         }
     }
+
+    /// Bytes of memory that it takes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        match self {
+            NameOrder::Numbered(_) => 0,
+            NameOrder::Sorted { first, later } => size_of_val(&first[..]) + size_of_val(&later[..]),
+        }
+    }
+}
+
+fn sorted(texts: &Texts, nodes: Range<usize>) -> Vec<NodeId> {
+    let mut nodes: Vec<NodeId> = nodes.map(|node| node as NodeId).collect();
+    nodes.sort_by(|&a, &b| texts.get(a as usize).cmp(texts.get(b as usize)));
+    nodes
 }
 
 /// The numbers below `count` whose digits begin with `prefix`: 12, then 120 to 129, then 1200 to 1299, and so on.
@@ -80,6 +117,17 @@ mod tests {
         assert_eq!(order.starting_with(&names, "pe", 9), [2, 0]);
         assert_eq!(order.starting_with(&names, "", 2), [1, 4]);
         assert!(order.starting_with(&names, "z", 9).is_empty());
+    }
+
+    #[test]
+    fn names_that_joined_others_are_found_among_them() {
+        let first = Names::from_texts(["pear", "apple"]);
+        let names = first.followed_by(&Names::from_texts(["peach", "aprikose"])).unwrap();
+        for order in [NameOrder::new(&names), NameOrder::new(&first).of_more(&names)] {
+            assert_eq!(["pear", "peach", "pea"].map(|name| order.find(&names, name)), [Some(0), Some(2), None]);
+            assert_eq!(order.starting_with(&names, "", 9), [1, 3, 2, 0]);
+            assert_eq!(order.starting_with(&names, "ap", 1), [1]);
+        }
     }
 
     #[test]

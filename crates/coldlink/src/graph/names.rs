@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::NodeId;
 use crate::storage::Buffer;
@@ -26,6 +27,20 @@ impl Names {
     /// One name per node, in order.
     pub fn from_texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Self {
         Names::Texts(texts.into_iter().collect())
+    }
+
+    /// These names, and those of nodes that are numbered after them; nothing where one side has numbers and the other texts.
+    pub(crate) fn followed_by(&self, later: &Names) -> Option<Self> {
+        match (self, later) {
+            (Names::Numbered(first), Names::Numbered(later)) => Some(Names::Numbered(first + later)),
+            (Names::Texts(first), Names::Texts(later)) => Some(Names::Texts(first.followed_by(later))),
+            _ => None,
+        }
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        (0..self.len() as NodeId).map(|node| self.get(node))
     }
 
     /// How many nodes there are.
@@ -61,10 +76,12 @@ impl Names {
 }
 
 /// Many texts in two arrays: a million of them open with a file instead of being allocated one by one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Texts {
     offsets: Buffer<u64>,
     bytes: Buffer<u8>,
+    /// Texts that joined them, in arrays of their own.
+    later: Option<Arc<Texts>>,
 }
 
 impl Texts {
@@ -81,12 +98,28 @@ impl Texts {
         if !offsets.iter().all(|&offset| whole.is_char_boundary(offset as usize)) {
             return Err("a text ends within a character");
         }
-        Ok(Texts { offsets, bytes })
+        Ok(Texts { offsets, bytes, later: None })
+    }
+
+    /// These texts, and others after them. Only those that joined before are copied.
+    fn followed_by(&self, others: &Texts) -> Self {
+        let later = self.later.iter().flat_map(|later| later.iter()).chain(others.iter()).collect();
+        Texts { later: Some(Arc::new(later)), ..self.clone() }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
+        self.first() + self.later.as_ref().map_or(0, |later| later.len())
+    }
+
+    /// How many there are in the first arrays.
+    pub(super) fn first(&self) -> usize {
         self.offsets.len() - 1
+    }
+
+    /// Bytes of memory that those take that have joined them.
+    pub(crate) fn later_bytes(&self) -> usize {
+        self.later.as_ref().map_or(0, |later| size_of_val(&later.offsets[..]) + later.bytes.len())
     }
 
     /// Whether there is none.
@@ -96,6 +129,9 @@ impl Texts {
 
     /// One of them.
     pub fn get(&self, index: usize) -> &str {
+        if let (Some(index), Some(later)) = (index.checked_sub(self.first()), &self.later) {
+            return later.get(index);
+        }
         let range = self.offsets[index] as usize..self.offsets[index + 1] as usize;
         std::str::from_utf8(&self.bytes[range]).expect("checked where texts are made")
     }
@@ -105,14 +141,16 @@ impl Texts {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// Where each starts, and the end of the last.
-    pub fn offsets(&self) -> &[u64] {
-        &self.offsets
+    /// Where each starts, and the end of the last; and the UTF-8 of all, one after the other. Of texts that none has joined.
+    pub(super) fn arrays(&self) -> (&[u64], &[u8]) {
+        assert!(self.later.is_none(), "texts are put together before they are written");
+        (&self.offsets, &self.bytes)
     }
+}
 
-    /// The UTF-8 of all, one after the other.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+impl PartialEq for Texts {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other.iter())
     }
 }
 
@@ -123,7 +161,7 @@ impl<T: AsRef<str>> FromIterator<T> for Texts {
             bytes.extend_from_slice(text.as_ref().as_bytes());
             offsets.push(bytes.len() as u64);
         }
-        Texts { offsets: offsets.into(), bytes: bytes.into() }
+        Texts { offsets: offsets.into(), bytes: bytes.into(), later: None }
     }
 }
 
@@ -165,6 +203,18 @@ mod tests {
             ("2".into(), Some(2), None)
         );
         assert_eq!(["02", "+2", " 2", "-0"].map(|name| numbered.index().find(name)), [None; 4]);
+    }
+
+    #[test]
+    fn names_that_join_others_are_numbered_after_them() {
+        let first = Names::from_texts(["a", "b"]);
+        let more =
+            first.followed_by(&Names::from_texts(["c"])).and_then(|more| more.followed_by(&Names::from_texts(["d"])));
+        let more = more.unwrap();
+        assert_eq!((more.len(), more.get(0), more.get(2), more.get(3)), (4, "a".into(), "c".into(), "d".into()));
+        assert_eq!(more, Names::from_texts(["a", "b", "c", "d"]));
+        assert_eq!(Names::Numbered(2).followed_by(&Names::Numbered(3)), Some(Names::Numbered(5)));
+        assert_eq!((first.followed_by(&Names::Numbered(1)), Names::Numbered(1).followed_by(&first)), (None, None));
     }
 
     #[test]

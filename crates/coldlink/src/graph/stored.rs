@@ -18,8 +18,9 @@ impl<'a> ContainerWriter<'a> {
 
     /// Adds texts under a name.
     pub fn texts(&mut self, name: &str, texts: &'a Texts) {
-        self.list(format!("{name}.offsets"), texts.offsets());
-        self.list(format!("{name}.bytes"), texts.bytes());
+        let (offsets, bytes) = texts.arrays();
+        self.list(format!("{name}.offsets"), offsets);
+        self.list(format!("{name}.bytes"), bytes);
     }
 
     /// Adds the names of nodes, where they are more than numbers.

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use super::cached::Cached;
-use super::{Memory, Model, Summary};
+use super::joined::JoinedNodes;
+use super::{LinkedTypes, Memory, Model, Summary};
 use crate::dataset::NewNodes;
 use crate::graph::{Names, NodeId};
 use crate::hint::Hint;
@@ -73,40 +74,52 @@ impl Model {
         if nodes.saturating_mul(self.roles.count()) > NodeId::MAX as usize {
             return Err(AddError::TooMany { nodes });
         }
-        let names = self.names_followed_by(&new.names)?;
-        let encoded = self.encode(&new.attributes);
-        let memory = self.memory.as_ref().map(|memory| Memory {
-            graph: memory.graph.with_unlinked(new.names.len() * self.roles.count()),
-            words: memory.words.followed_by(&memory.words.of_new(&self.prepared(&new.attributes))),
-            weights: memory.weights.clone(),
-        });
-        Ok(Model {
-            config: self.config.clone(),
-            summary: Summary { nodes, added: self.summary.added + new.names.len(), ..self.summary.clone() },
-            names,
-            schema: self.schema.clone(),
-            preparation: self.preparation.clone(),
-            roles: self.roles.clone(),
-            types: self.types.as_ref().map(|types| types.followed_by(encoded.types.as_deref(), new.names.len())),
-            embeddings: self.embeddings.followed_by(&encoded.embeddings),
-            memory,
-            encoder: self.encoder.clone(),
-            // It covers the first nodes still; those that came later are looked through beside it.
-            index: self.index.clone(),
-            cached: Cached::default(),
-        })
+        self.check_names(&new.names)?;
+        // Where nodes had numbers and have names from now on, all are written out.
+        let (model, names) = match self.names.followed_by(&new.names) {
+            Some(names) => (Cow::Borrowed(self), names),
+            None => {
+                let model = Model { stored: None, ..self.in_one().into_owned() };
+                (Cow::Owned(model), Names::from_texts(self.names.iter().chain(new.names.iter())))
+            }
+        };
+        let encoded = model.encode(&new.attributes);
+        let types = model.types.as_ref().map(|types| types.followed_by(encoded.types.as_deref(), new.names.len()));
+        Ok(model.with_joined(encoded.into(), names, types, new.names.len()))
     }
 
-    /// Its names and those of new nodes, if all are different.
-    fn names_followed_by(&self, new: &Names) -> Result<Names, AddError> {
-        if let (Names::Numbered(known), Names::Numbered(new)) = (&self.names, new) {
-            return Ok(Names::Numbered(known + new));
+    /// The model with nodes that joined it.
+    pub(super) fn with_joined(&self, new: JoinedNodes, names: Names, types: Option<LinkedTypes>, count: usize) -> Self {
+        let parts: Vec<&JoinedNodes> = self.joined.as_deref().into_iter().chain([&new]).collect();
+        let with_more = |memory: &Memory| Memory {
+            graph: memory.graph.with_unlinked(count * self.roles.count()),
+            ..memory.clone()
+        };
+        Model {
+            summary: Summary {
+                nodes: self.summary.nodes + count,
+                added: self.summary.added + count,
+                ..self.summary.clone()
+            },
+            cached: self.cached.with_more(&names),
+            names,
+            types,
+            memory: self.memory.as_ref().map(with_more),
+            joined: JoinedNodes::of(&parts).map(Arc::new),
+            // The index covers the first nodes still; those that came later are looked through beside it.
+            ..self.clone()
+        }
+    }
+
+    /// Whether the names of new nodes are neither taken nor missing.
+    fn check_names(&self, new: &Names) -> Result<(), AddError> {
+        if matches!((&self.names, new), (Names::Numbered(_), Names::Numbered(_))) {
+            return Ok(());
         }
         let mut taken = HashSet::new();
-        for node in 0..new.len() as NodeId {
-            let name = new.get(node);
+        for (row, name) in new.iter().enumerate() {
             if name.is_empty() {
-                return Err(AddError::NoName { row: node as usize + 1 });
+                return Err(AddError::NoName { row: row + 1 });
             }
             if self.find(&name).is_some() {
                 return Err(AddError::Known { name: name.into_owned() });
@@ -115,10 +128,6 @@ impl Model {
                 return Err(AddError::Repeated { name: name.into_owned() });
             }
         }
-        Ok(Names::from_texts(all(&self.names).chain(all(new))))
+        Ok(())
     }
-}
-
-fn all(names: &Names) -> impl Iterator<Item = Cow<'_, str>> {
-    (0..names.len() as NodeId).map(|node| names.get(node))
 }

@@ -1,22 +1,21 @@
 //! What follows from a model and is made when it is first needed, once.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::Model;
-use crate::graph::{Graph, NameOrder, NodeId};
+use crate::graph::{Graph, NameOrder, Names, NodeId};
 use crate::score::WarmNodes;
 
-/// Two models are equal whatever was asked of them.
+/// Models that differ in the nodes that joined them share what does not depend on these.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cached {
-    derived: OnceLock<Box<Derived>>,
+    derived: Arc<OnceLock<Derived>>,
     names: OnceLock<NameOrder>,
-    attribute_names: OnceLock<Vec<String>>,
-    fingerprint: Option<u64>,
+    attribute_names: Arc<OnceLock<Vec<String>>>,
 }
 
-/// What scores need beside the model's arrays.
-#[derive(Clone, Debug)]
+/// What scores need beside the model's arrays, apart from nodes that joined.
+#[derive(Debug)]
 pub(super) struct Derived {
     pub warm: WarmNodes,
     /// What is added to any pair of a new node with each node.
@@ -24,15 +23,10 @@ pub(super) struct Derived {
 }
 
 impl Cached {
-    /// Of a model that was read from a file with this checksum.
-    pub fn of_file(checksum: u64) -> Self {
-        Cached { fingerprint: Some(checksum), ..Cached::default() }
-    }
-}
-
-impl PartialEq for Cached {
-    fn eq(&self, _: &Self) -> bool {
-        true
+    /// Of a model that further nodes have joined, with the names of all.
+    pub fn with_more(&self, names: &Names) -> Self {
+        let order = self.names.get().map(|order| OnceLock::from(order.of_more(names)));
+        Cached { names: order.unwrap_or_default(), ..self.clone() }
     }
 }
 
@@ -41,7 +35,7 @@ impl Model {
         self.cached.derived.get_or_init(|| {
             let empty = Graph::from_links(self.embeddings.nodes(), []);
             let graph = self.memory.as_ref().map_or(&empty, |memory| &memory.graph);
-            Box::new(Derived { warm: WarmNodes::of(graph, &self.embeddings), biases: self.dense_biases() })
+            Derived { warm: WarmNodes::of(graph, &self.embeddings), biases: self.dense_biases() }
         })
     }
 
@@ -59,12 +53,6 @@ impl Model {
         self.name_order().starting_with(&self.names, prefix, most)
     }
 
-    /// The checksum of the file that the model was opened from: the same model has the same. None of a model that was just
-    /// trained or that nodes were added to.
-    pub fn fingerprint(&self) -> Option<String> {
-        self.cached.fingerprint.map(|checksum| format!("{checksum:016x}"))
-    }
-
     /// Makes at once what is otherwise made when it is first needed, so that the first query takes no longer than the next.
     pub fn prepare(&self) {
         self.derived();
@@ -80,14 +68,15 @@ impl Model {
     pub fn held_bytes(&self) -> usize {
         let Derived { warm, biases } = self.derived();
         let of_scores = size_of_val(warm.nodes()) + 2 * size_of_val(&biases[..]);
-        let of_names = match self.name_order() {
-            NameOrder::Numbered(_) => 0,
-            NameOrder::Sorted(nodes) => size_of_val(&nodes[..]),
-        };
+        let of_later = if let Names::Texts(texts) = &self.names { texts.later_bytes() } else { 0 };
+        let of_names = self.name_order().held_bytes() + of_later;
         let of_attributes = self.attribute_names().iter().map(|name| size_of::<String>() + name.len()).sum::<usize>();
         let of_words = self.memory.as_ref().map_or(0, |memory| memory.words.held_bytes());
         let of_types = self.types.as_ref().map_or(0, |types| types.types.all().len());
-        of_scores + of_names + of_attributes + of_words + of_types + self.embeddings.warm.len()
+        let of_joined = self.joined.as_ref().map_or(0, |joined| joined.held_bytes());
+        // The offsets of links are made anew for them.
+        let of_joined = of_joined + if of_joined > 0 { self.role_nodes() * size_of::<u64>() } else { 0 };
+        of_scores + of_names + of_attributes + of_words + of_types + of_joined + self.embeddings.warm.len()
     }
 
     /// What an attribute is called that explanations name.
@@ -99,7 +88,7 @@ impl Model {
     /// What the attributes are called that explanations name; nothing where that is not known.
     pub fn attribute_names(&self) -> &[String] {
         self.cached.attribute_names.get_or_init(|| {
-            let loaded = self.schema.as_ref().map(crate::columns::Schema::attribute_names).unwrap_or_default();
+            let loaded = self.schema.as_ref().map(|schema| schema.attribute_names()).unwrap_or_default();
             self.preparation.as_ref().map(|preparation| preparation.names(&loaded)).unwrap_or(loaded)
         })
     }

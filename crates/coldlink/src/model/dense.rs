@@ -15,7 +15,8 @@ impl Model {
     ///
     /// The vector is w_a z_a + w_c z_s, followed by what is added to any pair with the node, that for its number of links included.
     pub fn search_vectors(&self) -> Matrix<f32> {
-        let (vectors, biases) = (self.dense_vectors(), self.dense_biases());
+        let model = self.in_one();
+        let (vectors, biases) = (model.dense_vectors(), model.dense_biases());
         self.in_role(with_column(&vectors, |row| biases[row]), self.roles.ends(0).1)
     }
 
@@ -66,7 +67,7 @@ impl Model {
     }
 
     fn class_with_new(&self, node: usize) -> PairClass {
-        if self.embeddings.warm[node] { PairClass::ColdWarm } else { PairClass::ColdCold }
+        if self.is_warm_in_role(node as NodeId) { PairClass::ColdWarm } else { PairClass::ColdCold }
     }
 }
 

@@ -127,8 +127,8 @@ impl Model {
         if self.roles.is_plain() {
             return column;
         }
-        let of_schema = || self.schema.as_ref().map_or(0, Schema::dense_width);
-        let dense = self.preparation.as_ref().map_or_else(of_schema, Preparation::dense_width) as u32;
+        let of_schema = || self.schema.as_deref().map_or(0, Schema::dense_width);
+        let dense = self.preparation.as_deref().map_or_else(of_schema, Preparation::dense_width) as u32;
         let (sparse, copies) = (self.summary.attributes as u32 - dense, 1 + self.roles.count() as u32);
         match column.checked_sub(sparse * copies) {
             Some(place) => sparse + place % dense.max(1),
@@ -209,7 +209,7 @@ impl Model {
 
     fn side<'a>(&'a self, new: &'a EncodedNodes, end: End) -> (&'a Embeddings, usize) {
         match end {
-            End::Known(node) => (&self.embeddings, node as usize),
+            End::Known(node) => self.row_of(node),
             End::New(node) => (&new.embeddings, node as usize),
         }
     }

@@ -1,22 +1,47 @@
-//! The model's file.
+//! The model's file. Nodes that join later are written behind what is there, until there are so many of them that the whole is written
+//! anew.
 
 use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::cached::Cached;
+use super::joined::JoinedNodes;
 use super::{LinkedTypes, Memory, Model, Parts, Summary};
 use crate::columns::{Preparation, Schema, StoredPreparation};
 use crate::config::Config;
-use crate::graph::{NodeId, NodeTypes, RoleGraph, Roles};
+use crate::graph::{Names, NodeId, NodeTypes, RoleGraph, Roles};
 use crate::kernel::Matrix;
 use crate::network::{AttributeEncoder, Layer};
 use crate::score::{Embeddings, ScoreWeights, TfIdfRows};
-use crate::storage::{Buffer, Container, ContainerWriter, FileError, FileFormat, FileProblem, Lock, Written};
+use crate::storage::{
+    Buffer, Container, ContainerWriter, FileError, FileFormat, FileProblem, Joined, Lock, Written, append,
+};
 
 const FORMAT: FileFormat = FileFormat::Model;
 const VERSION: u32 = 1;
+/// One in so many nodes may lie behind the others before the file is written anew, and at least [`ALWAYS_JOINED`].
+const JOINED: usize = 16;
+const ALWAYS_JOINED: usize = 1_000;
+/// So may be so many additions.
+const ADDITIONS: usize = 1_000;
+
+/// What a file holds of a model: all of it, or all but the last nodes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stored {
+    /// The checksum of all that is in the file.
+    chain: u64,
+    /// The nodes that it holds.
+    nodes: usize,
+    /// How many times something was added to it.
+    additions: usize,
+}
+
+/// What stands in an addition beside the arrays.
+#[derive(Serialize, Deserialize)]
+struct AboutAddition {
+    nodes: usize,
+}
 
 /// What stands in the file beside the arrays.
 #[derive(Serialize, Deserialize)]
@@ -76,19 +101,69 @@ impl Model {
     }
 
     /// The same for whoever holds the lock already: because it read the file, and no other change may come in between. A file
-    /// that was moved over the locked one is not replaced.
-    pub fn save_locked(&self, lock: &Lock) -> Result<(), FileError> {
+    /// that was moved over the locked one is not replaced. Where the file holds all but the last nodes, these alone are written.
+    pub fn save_locked(&mut self, lock: &Lock) -> Result<(), FileError> {
         let path = lock.path();
-        let written = self.written(path).and_then(|written| written.publish_over(lock));
-        written.map_err(|error| write_error(path, error))
+        let saved = match self.append(lock) {
+            Ok(false) => self.written(path).and_then(|written| written.publish_over(lock)),
+            appended => appended.map(|_| ()),
+        };
+        saved.map_err(|error| write_error(path, error))
+    }
+
+    /// The checksum of the file that holds all of the model: the same model has the same. None of a model that was just trained, or that
+    /// nodes were added to, before it is saved.
+    pub fn fingerprint(&self) -> Option<String> {
+        let stored = self.stored.filter(|stored| stored.nodes == self.summary.nodes)?;
+        Some(format!("{:016x}", stored.chain))
+    }
+
+    /// Whether a file holds all of it, with the last nodes behind the others.
+    pub fn is_joined(&self) -> bool {
+        self.joined.is_some() && self.stored.is_some_and(|stored| stored.nodes == self.summary.nodes)
+    }
+
+    /// Writes the nodes that the file does not hold behind it; says whether that could be done.
+    fn append(&mut self, lock: &Lock) -> io::Result<bool> {
+        let (Some(stored), Some(joined)) = (self.stored, self.joined.as_deref()) else { return Ok(false) };
+        let of_joined = joined.embeddings.nodes() / self.roles.count();
+        let first = self.summary.nodes - of_joined;
+        if of_joined > (first / JOINED).max(ALWAYS_JOINED) || stored.additions >= ADDITIONS || stored.nodes < first {
+            return Ok(false);
+        }
+        let about = AboutAddition { nodes: self.summary.nodes - stored.nodes };
+        let new = joined.last(about.nodes * self.roles.count());
+        let about_text = toml::to_string(&about).map_err(io::Error::other)?;
+        let names = match &self.names {
+            Names::Numbered(_) => Names::Numbered(about.nodes),
+            names => Names::from_texts(names.iter().skip(stored.nodes)),
+        };
+        let mut writer = ContainerWriter::default();
+        writer.matrix("embeddings.attributes", &new.embeddings.attributes);
+        if let Some(words) = &new.words {
+            writer.list("words.offsets", words.offsets());
+            writer.records("words.entries", words.entries());
+        }
+        if let Some(types) = &self.types {
+            writer.list("types", &types.types.all()[stored.nodes..]);
+        }
+        writer.names(&names);
+        let chain = append(lock, stored.chain, &writer.bytes(FORMAT, VERSION, &about_text)?)?;
+        let Some(chain) = chain else { return Ok(false) };
+        self.stored = Some(Stored { chain, nodes: self.summary.nodes, additions: stored.additions + 1 });
+        Ok(true)
     }
 
     /// Writes the model beside its place.
     fn written(&self, path: &Path) -> io::Result<Written> {
+        self.in_one().written_in_one(path)
+    }
+
+    fn written_in_one(&self, path: &Path) -> io::Result<Written> {
         let about = About {
             summary: self.summary.clone(),
             config: self.config.clone(),
-            schema: self.schema.clone(),
+            schema: self.schema.as_deref().cloned(),
             roles: self.roles.clone(),
             weights: self.memory.as_ref().map(|memory| memory.weights.clone()),
             types: self.types.as_ref().map(|LinkedTypes { types, linked, in_roles }| TypeNames {
@@ -112,7 +187,7 @@ impl Model {
             writer.list("words.offsets", words.offsets());
             writer.records("words.entries", words.entries());
         }
-        let preparation = self.preparation.as_ref().map(Preparation::to_arrays);
+        let preparation = self.preparation.as_deref().map(Preparation::to_arrays);
         if let Some(arrays) = &preparation {
             writer.list("preparation.dense", std::slice::from_ref(&arrays.dense));
             writer.list("preparation.columns", &arrays.columns);
@@ -131,7 +206,7 @@ impl Model {
 
     /// Opens a model by memory map.
     pub fn open(path: &Path) -> Result<Self, FileError> {
-        let archive = Container::open(path, FORMAT, VERSION)?;
+        let Joined { first: archive, later, chain } = Container::open_joined(path, FORMAT, VERSION)?;
         let about: About = toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
         about.config.check().map_err(|error| archive.inconsistent(error.to_string()))?;
         if !about.schema.as_ref().is_none_or(Schema::is_sound) {
@@ -156,7 +231,66 @@ impl Model {
         let types = about.types.clone().map(|named| read_types(&archive, nodes, named)).transpose()?;
         let About { config, summary, schema, roles, .. } = about;
         let parts = Parts { config, summary, names, schema, preparation, roles, types, embeddings, memory, encoder };
-        Ok(Model { cached: Cached::of_file(archive.checksum), ..parts.into() })
+        let mut model: Model = parts.into();
+        model.read_additions(&later)?;
+        model.stored = Some(Stored { chain, nodes: model.summary.nodes, additions: later.len() });
+        Ok(model)
+    }
+
+    /// Takes up the nodes that were written behind the others.
+    fn read_additions(&mut self, later: &[Container]) -> Result<(), FileError> {
+        let (mut parts, mut names, mut types) = (Vec::with_capacity(later.len()), Vec::new(), Vec::new());
+        let mut nodes = 0;
+        for archive in later {
+            let about: AboutAddition =
+                toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
+            let role_nodes = about.nodes.checked_mul(self.roles.count());
+            let role_nodes = role_nodes.ok_or_else(|| archive.inconsistent("it has too many nodes"))?;
+            parts.push(self.read_joined(archive, role_nodes)?);
+            match (&self.names, archive.names(about.nodes)?) {
+                (Names::Numbered(_), Names::Numbered(_)) => {}
+                (Names::Texts(_), added @ Names::Texts(_)) => names.push(added),
+                _ => return Err(archive.inconsistent("some nodes have names and others have numbers")),
+            }
+            if self.types.is_some() {
+                types.extend_from_slice(&archive.list::<u8>("types")?);
+            }
+            nodes += about.nodes;
+            if (self.summary.nodes + nodes).saturating_mul(self.roles.count()) > NodeId::MAX as usize {
+                return Err(archive.inconsistent("it has too many nodes"));
+            }
+        }
+        let (Some(first), Some(joined)) = (later.first(), JoinedNodes::of(&parts.iter().collect::<Vec<_>>())) else {
+            return Ok(());
+        };
+        let added = match &self.names {
+            Names::Numbered(_) => Names::Numbered(nodes),
+            Names::Texts(_) => Names::from_texts(names.iter().flat_map(Names::iter)),
+        };
+        let names = self.names.followed_by(&added).expect("both have texts, or neither");
+        let types = self.types.as_ref().map(|known| {
+            let of_added = NodeTypes::new(known.types.names.clone(), types).filter(|added| added.all().len() == nodes);
+            let of_added =
+                of_added.ok_or_else(|| first.inconsistent("the node types of an addition do not match its nodes"))?;
+            Ok(known.followed_by(Some(&of_added), nodes))
+        });
+        *self = self.with_joined(joined, names, types.transpose()?, nodes);
+        Ok(())
+    }
+
+    fn read_joined(&self, archive: &Container, role_nodes: usize) -> Result<JoinedNodes, FileError> {
+        let attributes: Matrix<f32> = archive.matrix("embeddings.attributes", role_nodes, self.config.width)?;
+        let words = self.memory.as_ref().map(|memory| {
+            let rows = memory.words.with_rows(archive.list("words.offsets")?, archive.records("words.entries")?);
+            let rows = rows.map_err(|problem| archive.inconsistent(problem))?;
+            if rows.rows() == role_nodes {
+                Ok(rows)
+            } else {
+                Err(archive.inconsistent("its tf-idf rows do not match its nodes"))
+            }
+        });
+        let embeddings = Embeddings { structure: attributes.clone(), warm: vec![false; role_nodes], attributes };
+        Ok(JoinedNodes { embeddings, words: words.transpose()? })
     }
 }
 

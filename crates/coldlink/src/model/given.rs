@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Asked, EncodedNodes, Model, QueryError};
+use super::{Asked, EncodedNodes, Memory, Model, QueryError};
 use crate::columns::Mismatches;
 use crate::dataset::{End, GivenLink, LinkProblem, NewNodes};
 use crate::graph::{Attributes, NameIndex, Names, NodeId};
@@ -98,10 +98,13 @@ impl Model {
 
     /// Known role nodes as they would be met without their links, but with their structure embeddings.
     pub(super) fn as_if_new(&self, role_nodes: &[NodeId]) -> EncodedNodes {
-        let from = &self.embeddings.attributes;
-        let attributes =
-            Matrix::from_fn(role_nodes.len(), from.columns(), |row, column| from.row(role_nodes[row] as usize)[column]);
-        let words = self.memory.as_ref().map(|memory| memory.words.select(role_nodes));
+        let mut attributes = Matrix::zeros(role_nodes.len(), self.config.width);
+        for (row, &role_node) in role_nodes.iter().enumerate() {
+            attributes.row_mut(row).copy_from_slice(self.attribute_embedding(role_node));
+        }
+        let of_rows =
+            |memory: &Memory| memory.words.of_rows(role_nodes.iter().map(|&node| self.words_of(memory, node)));
+        let words = self.memory.as_ref().map(of_rows);
         let nodes = role_nodes.iter().step_by(self.roles.count()).map(|&role_node| self.roles.node(role_node));
         let nodes: Vec<NodeId> = nodes.collect();
         EncodedNodes {

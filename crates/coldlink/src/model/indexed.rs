@@ -106,6 +106,10 @@ impl Model {
 
     /// Builds an index of all nodes and measures what is found through it.
     pub fn build_index(&self) -> LinkIndex {
+        self.in_one().index_of_all()
+    }
+
+    fn index_of_all(&self) -> LinkIndex {
         let nodes = self.embeddings.nodes();
         let all = (0..nodes as NodeId).collect();
         let dense = Hnsw::build(&self.dense_vectors(), &centred(self.dense_biases()), &self.popularities(), all);
@@ -150,8 +154,7 @@ impl Model {
 
     /// Some warm nodes, the same every time.
     fn sample(&self) -> Vec<NodeId> {
-        let warm: Vec<NodeId> =
-            (0..self.embeddings.nodes() as NodeId).filter(|&node| self.embeddings.warm[node as usize]).collect();
+        let warm: Vec<NodeId> = (0..self.role_nodes() as NodeId).filter(|&node| self.is_warm_in_role(node)).collect();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
         let wanted = (MOST_SCORED / warm.len().max(1)).clamp(LEAST_SAMPLE, SAMPLE);
         let mut chosen: Vec<NodeId> =
@@ -163,13 +166,16 @@ impl Model {
     /// Whether an index was made from this model, or from what this model was before nodes were added to it.
     fn fits(&self, index: &LinkIndex) -> bool {
         let about = &index.about;
-        about.nodes <= self.embeddings.nodes()
+        about.nodes <= self.role_nodes()
             && about.of == format!("{:016x}", self.identity(about.nodes))
             && index.similar.is_some() == self.has_walks()
     }
 
     /// A checksum of all that an index of the first nodes is made from.
     fn identity(&self, nodes: usize) -> u64 {
+        if nodes > self.embeddings.nodes() {
+            return self.in_one().identity(nodes);
+        }
         let mut hash = Xxh3::new();
         for matrix in [&self.embeddings.attributes, &self.embeddings.structure] {
             hash.update(bytemuck::cast_slice(&matrix.chunks()[..nodes * matrix.row_chunks()]));

@@ -10,7 +10,7 @@ use crate::dataset::End;
 use crate::graph::{NodeId, Roles};
 use crate::index::{ExactIndex, Hit, best};
 use crate::kernel::Matrix;
-use crate::score::{EmbeddingScorer, LinkScorer, Scorer};
+use crate::score::{EmbeddingScorer, Embeddings, LinkScorer, Scorer};
 
 /// Where targets are looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -110,7 +110,7 @@ impl Model {
         if plan.among == Among::Known && plan.excluded.is_empty() && self.types.is_none() && self.roles.is_plain() {
             return self.best_by_dense(new, rows, plan.count);
         }
-        let all = self.embeddings.followed_by(&new.embeddings);
+        let all = Embeddings::joined(&[&self.embeddings(), &new.embeddings]).expect("all rows have one width");
         let scorer = EmbeddingScorer { embeddings: &all, lambda: self.lambda() };
         let wanted = |row: usize, node: NodeId| self.is_candidate(new, row, plan, node);
         self.best_of(&scorer, (rows, plan.role), &candidates, plan.count, |_| 0.0, wanted)

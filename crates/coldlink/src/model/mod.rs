@@ -8,6 +8,7 @@ mod explain;
 mod file;
 mod given;
 mod indexed;
+mod joined;
 mod links;
 mod new_nodes;
 mod query;
@@ -19,6 +20,7 @@ mod summary;
 mod tests;
 mod types;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 pub use add::AddError;
@@ -34,6 +36,8 @@ pub use summary::Summary;
 pub use types::{FilterError, LinkedTypes};
 
 use cached::Cached;
+use file::Stored;
+use joined::JoinedNodes;
 
 use crate::columns::{Preparation, Schema};
 use crate::config::Config;
@@ -44,7 +48,7 @@ use crate::network::AttributeEncoder;
 use crate::score::{Embeddings, ScoreWeights, TfIdfRows};
 
 /// A trained model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Model {
     /// All settings.
     pub(crate) config: Config,
@@ -53,29 +57,33 @@ pub struct Model {
     /// The names of the nodes it knows.
     pub(crate) names: Names,
     /// How tables become attributes, where it was trained on tables.
-    pub(crate) schema: Option<Schema>,
+    pub(crate) schema: Option<Arc<Schema>>,
     /// What was fitted to these attributes.
-    pub(crate) preparation: Option<Preparation>,
+    pub(crate) preparation: Option<Arc<Preparation>>,
     /// The roles of its nodes.
     pub(crate) roles: Roles,
     /// Types of nodes, where there are several.
     pub(crate) types: Option<LinkedTypes>,
-    /// Both embeddings of the nodes it knows, in each role.
-    pub(crate) embeddings: Embeddings,
+    /// Both embeddings of the nodes it knows, in each role, apart from those that joined.
+    embeddings: Embeddings,
     /// What else it knows of them, where its score is made of fitted terms.
     pub(crate) memory: Option<Memory>,
+    /// Nodes that joined and are kept apart: the last ones.
+    joined: Option<Arc<JoinedNodes>>,
     encoder: AttributeEncoder<Matrix<f32>>,
     /// Through which links are found, where there is one.
     index: Option<Arc<LinkIndex>>,
+    /// What a file holds of it.
+    stored: Option<Stored>,
     cached: Cached,
 }
 
 /// What a score of fitted terms needs beside embeddings.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Memory {
-    /// The links.
+    /// The links of all nodes.
     pub graph: Graph,
-    /// tf-idf rows of the nodes.
+    /// tf-idf rows of the nodes, apart from those that joined.
     pub words: TfIdfRows,
     /// The weights of the terms.
     pub weights: ScoreWeights,
@@ -98,8 +106,39 @@ pub(crate) struct Parts {
 impl From<Parts> for Model {
     fn from(parts: Parts) -> Self {
         let Parts { config, summary, names, schema, preparation, roles, types, embeddings, memory, encoder } = parts;
-        let (index, cached) = (None, Cached::default());
-        Model { config, summary, names, schema, preparation, roles, types, embeddings, memory, encoder, index, cached }
+        let (schema, preparation) = (schema.map(Arc::new), preparation.map(Arc::new));
+        let (joined, index, stored, cached) = (None, None, None, Cached::default());
+        Model {
+            config,
+            summary,
+            names,
+            schema,
+            preparation,
+            roles,
+            types,
+            embeddings,
+            memory,
+            joined,
+            encoder,
+            index,
+            stored,
+            cached,
+        }
+    }
+}
+
+/// Two models are equal whatever was asked of them, and however their nodes came to them.
+impl PartialEq for Model {
+    fn eq(&self, other: &Self) -> bool {
+        let (a, b) = (self.in_one(), other.in_one());
+        let of_nodes = a.names == b.names && a.types == b.types && a.embeddings == b.embeddings && a.memory == b.memory;
+        let of_attributes = a.schema == b.schema && a.preparation == b.preparation && a.encoder == b.encoder;
+        of_nodes
+            && of_attributes
+            && a.config == b.config
+            && a.summary == b.summary
+            && a.roles == b.roles
+            && a.index == b.index
     }
 }
 
@@ -121,7 +160,7 @@ impl Model {
 
     /// How tables become attributes, where it was trained on tables.
     pub fn schema(&self) -> Option<&Schema> {
-        self.schema.as_ref()
+        self.schema.as_deref()
     }
 
     /// The roles of its nodes. Embeddings, links and tf-idf rows are those of role nodes.
@@ -134,9 +173,12 @@ impl Model {
         self.summary.nodes * self.roles.count()
     }
 
-    /// Both embeddings of the nodes it knows.
-    pub fn embeddings(&self) -> &Embeddings {
-        &self.embeddings
+    /// Both embeddings of the role nodes it knows.
+    pub fn embeddings(&self) -> Cow<'_, Embeddings> {
+        match self.in_one() {
+            Cow::Borrowed(model) => Cow::Borrowed(&model.embeddings),
+            Cow::Owned(model) => Cow::Owned(model.embeddings),
+        }
     }
 
     /// The links it was trained on, where its score is made of fitted terms.
@@ -144,7 +186,7 @@ impl Model {
         self.memory.as_ref().map(|memory| &memory.graph)
     }
 
-    /// The tf-idf rows of the nodes it knows, where its score is made of fitted terms.
+    /// The tf-idf rows of the nodes it was trained with, where its score is made of fitted terms.
     pub fn words(&self) -> Option<&TfIdfRows> {
         self.memory.as_ref().map(|memory| &memory.words)
     }
@@ -161,7 +203,7 @@ impl Model {
 
     /// How many columns attributes of new nodes have.
     pub fn loaded_width(&self) -> usize {
-        self.preparation.as_ref().map_or(self.summary.attributes, Preparation::loaded_width)
+        self.preparation.as_ref().map_or(self.summary.attributes, |preparation| preparation.loaded_width())
     }
 
     /// Whether scores give probabilities: they do where their weights are fitted.
@@ -202,7 +244,7 @@ impl Model {
 
     /// Whether a known node has a training link, in any role.
     pub fn is_warm(&self, node: NodeId) -> bool {
-        self.roles.all_of(&[node]).into_iter().any(|role_node| self.embeddings.warm[role_node as usize])
+        self.roles.all_of(&[node]).into_iter().any(|role_node| self.is_warm_in_role(role_node))
     }
 
     /// How many links a known node has, in all roles; none where the model keeps no links.

@@ -43,14 +43,15 @@ impl Model {
 
     /// Both embeddings of known nodes as targets of the first relation, which new nodes are compared with.
     pub fn target_embeddings(&self) -> Cow<'_, Embeddings> {
+        let all = self.embeddings();
         if self.roles.is_plain() {
-            return Cow::Borrowed(&self.embeddings);
+            return all;
         }
         let role = self.roles.ends(0).1;
-        let Embeddings { attributes, structure, warm } = &self.embeddings;
+        let Embeddings { attributes, structure, warm } = all.into_owned();
         Cow::Owned(Embeddings {
-            attributes: self.in_role(attributes.clone(), role),
-            structure: self.in_role(structure.clone(), role),
+            attributes: self.in_role(attributes, role),
+            structure: self.in_role(structure, role),
             warm: warm.iter().copied().skip(role).step_by(self.roles.count()).collect(),
         })
     }

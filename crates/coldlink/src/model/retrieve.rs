@@ -49,6 +49,11 @@ impl Model {
         }
     }
 
+    /// Nodes that are not in the index, or whose words are in no inverted index.
+    fn later(&self, index: &LinkIndex) -> impl Iterator<Item = NodeId> + use<> {
+        index.about.nodes.min(self.embeddings.nodes()) as NodeId..self.role_nodes() as NodeId
+    }
+
     /// Where the dense part is the whole score.
     fn retrieve_by_lambda(
         &self,
@@ -57,10 +62,10 @@ impl Model {
         row: usize,
         plan: Plan<'_>,
     ) -> Option<Vec<Hit>> {
-        let nodes = self.embeddings.nodes();
+        let nodes = self.role_nodes();
         let wanted = breadth(index.about.effort.dense, plan.count, nodes)?;
         let found = index.dense.nearest(new.embeddings.attributes.row(row), 0.0, wanted);
-        let found: Vec<NodeId> = found.into_iter().map(|found| found.0).chain(later(index, nodes)).collect();
+        let found: Vec<NodeId> = found.into_iter().map(|found| found.0).chain(self.later(index)).collect();
         let allowed = |node: NodeId| allowed(plan, node) && self.is_candidate(new, row, plan, node);
         let left: Vec<NodeId> = found.iter().copied().filter(|node| allowed(*node)).collect();
         enough(&left, &found, plan.count)?;
@@ -84,7 +89,7 @@ impl Model {
             hits
         };
         let wider = Plan { count: plan.count + 1, ..plan };
-        let all: Vec<NodeId> = (0..self.embeddings.nodes() as NodeId).collect();
+        let all: Vec<NodeId> = (0..self.role_nodes() as NodeId).collect();
         let rows = 0..nodes.len();
         let Some(scorer) = &scorer else {
             let exact = |rows: Range<usize>| self.best_of_all(None, held, rows, wider);
@@ -106,7 +111,7 @@ impl Model {
                 None => None,
             };
             let hits = hits.unwrap_or_else(|| {
-                let own = (self.embeddings.nodes() + row) as NodeId;
+                let own = (self.role_nodes() + row) as NodeId;
                 let near = scorer.evidence.walk_from_starts(scorer.evidence.starts(own, Some(nodes[row])));
                 let scores = scorer.scores_of(&scorer.evidence.source_from(own, near, Some(nodes[row])), &all);
                 let scored = all.iter().copied().zip(scores);
@@ -120,7 +125,7 @@ impl Model {
 
 impl Question<'_> {
     fn answer(&self) -> Option<Vec<Hit>> {
-        let (evidence, nodes, effort) = (&self.scorer.evidence, self.model.embeddings.nodes(), self.index.about.effort);
+        let (evidence, nodes, effort) = (&self.scorer.evidence, self.model.role_nodes(), self.index.about.effort);
         let own = (nodes + self.row) as NodeId;
         if !evidence.has_attributes(own) {
             return None;
@@ -134,7 +139,7 @@ impl Question<'_> {
         let mut taken = Marks::new(nodes);
         let mut found: Vec<NodeId> = Vec::with_capacity(dense + sparse);
         let by_dense = self.index.dense.nearest(vector, self.plan.popularity - 1.0, dense);
-        found.extend(by_dense.into_iter().map(|found| found.0).chain(later(self.index, nodes)));
+        found.extend(by_dense.into_iter().map(|found| found.0).chain(self.model.later(self.index)));
         found.retain(|&node| taken.insert(node));
         let of_dense: Vec<NodeId> = found.iter().copied().filter(|node| self.allows(*node)).collect();
         enough(&of_dense, &found, count)?;
@@ -196,11 +201,6 @@ impl Question<'_> {
 
 fn ranked_node(ranked: (f32, NodeId)) -> NodeId {
     ranked.1
-}
-
-/// Nodes that are in the model but not in its index.
-fn later(index: &LinkIndex, nodes: usize) -> impl Iterator<Item = NodeId> {
-    index.about.nodes as NodeId..nodes as NodeId
 }
 
 /// How many nodes to look for where `count` links are wanted; none where it is not worth it.

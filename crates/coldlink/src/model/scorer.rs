@@ -26,6 +26,7 @@ impl Model {
         let known = Side { embeddings: &self.embeddings, words: &memory.words };
         let evidence =
             Evidence::with_warm(&memory.graph, known, Cow::Borrowed(&self.derived().warm)).in_roles(&self.roles);
+        let evidence = evidence.with_joined(self.joined_side());
         let similar = index.and_then(LinkIndex::similar_nodes);
         let evidence = evidence.with_new(Side { embeddings: &new.embeddings, words }).through(similar);
         let evidence = evidence.voting(memory.weights.uses(Term::Votes)).with_given(Some(&new.given));
@@ -35,7 +36,7 @@ impl Model {
     /// The class of a pair of a new node and another.
     pub(super) fn class_with(&self, other: End) -> PairClass {
         match other {
-            End::Known(node) if self.embeddings.warm[node as usize] => PairClass::ColdWarm,
+            End::Known(node) if self.is_warm_in_role(node) => PairClass::ColdWarm,
             _ => PairClass::ColdCold,
         }
     }
@@ -68,7 +69,7 @@ impl Model {
     pub(super) fn looking_role(&self, node: NodeId, other: End) -> usize {
         let own = self.roles.role(node);
         match other {
-            End::Known(other) if self.embeddings.warm[other as usize] => own,
+            End::Known(other) if self.is_warm_in_role(other) => own,
             End::Known(other) | End::New(other) => own.min(self.roles.role(other)),
         }
     }
@@ -77,7 +78,7 @@ impl Model {
     pub(super) fn shared_words(&self, new: &EncodedNodes, node: NodeId, other: End) -> Vec<(u32, f64)> {
         let (Some(memory), Some(words)) = (&self.memory, &new.words) else { return Vec::new() };
         let other = match other {
-            End::Known(node) => memory.words.row(node as usize),
+            End::Known(node) => self.words_of(memory, node),
             End::New(node) => words.row(node as usize),
         };
         let shared = |entry: &Entry<f32>| {
@@ -104,7 +105,7 @@ impl Model {
         };
         for (row, end) in pairs.iter().flat_map(|&(source, target)| [source, target]).enumerate() {
             let (from, node) = match end {
-                End::Known(node) => (&self.embeddings, node as usize),
+                End::Known(node) => self.row_of(node),
                 End::New(node) => (&new.embeddings, node as usize),
             };
             ends.attributes.row_mut(row).copy_from_slice(from.attributes.row(node));

@@ -10,8 +10,8 @@ impl Model {
     pub fn similar_nodes(&self, node: NodeId, count: usize) -> Vec<SimilarNode> {
         // In a role in which it has links, so that what it is compared by was learned.
         let of = self.roles.all_of(&[node]);
-        let own = of.iter().copied().find(|&role_node| self.embeddings.warm[role_node as usize]).unwrap_or(of[0]);
-        let similar = self.most_similar(self.embeddings.attributes.row(own as usize), count, own, Some(own));
+        let own = of.iter().copied().find(|&role_node| self.is_warm_in_role(role_node)).unwrap_or(of[0]);
+        let similar = self.most_similar(self.attribute_embedding(own), count, own, Some(own));
         let named = |(node, cosine)| SimilarNode { name: self.name(node), cosine };
         similar.into_iter().map(named).collect()
     }
@@ -33,7 +33,7 @@ impl Model {
         let length = |row: &[f32]| row.iter().map(|value| value * value).sum::<f32>().sqrt();
         let own_length = length(own);
         let cosine = |other: NodeId| {
-            let row = self.embeddings.attributes.row(other as usize);
+            let row = self.attribute_embedding(other);
             let product: f32 = own.iter().zip(row).map(|(a, b)| a * b).sum();
             (other, product / (own_length * length(row)).max(f32::MIN_POSITIVE))
         };
@@ -47,7 +47,7 @@ impl Model {
             }
             None => {
                 let all = (0..self.summary.nodes as NodeId).map(|node| self.roles.at(node, role));
-                others(&mut all.filter(|&node| self.embeddings.warm[node as usize]))
+                others(&mut all.filter(|&node| self.is_warm_in_role(node)))
             }
         }
     }

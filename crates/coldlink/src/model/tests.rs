@@ -232,11 +232,16 @@ fn added_nodes_are_found_and_the_scores_of_others_stay() {
 fn what_is_held_beside_the_file_grows_with_the_nodes() {
     let model = with_memory(trained(&["width=20"], 3));
     model.prepare();
-    let larger = model.add(&new_nodes(Names::from_texts(["x", "y"]), &[vec![(1, 1.0), (8, 0.5)], vec![]])).unwrap();
-    larger.prepare();
-    // Of each node the order of its name, two numbers and a flag; of each word where it stands.
-    let (of_node, of_word) = (4 + 2 * 4 + 1, 8);
-    assert_eq!(larger.held_bytes() - model.held_bytes(), 2 * of_node + 2 * of_word);
+    let add = |model: &Model, name: &str| {
+        let larger = model.add(&new_nodes(Names::from_texts([name]), &[vec![(1, 1.0), (8, 0.5)]])).unwrap();
+        larger.prepare();
+        larger
+    };
+    let (one, two) = (add(&model, "x"), add(&add(&model, "x"), "y"));
+    assert!(one.held_bytes() > model.held_bytes());
+    // Of each node the order of its name, the name and where it ends, two padded rows of numbers, a flag, its words and where its words
+    // and links end.
+    assert_eq!(two.held_bytes() - one.held_bytes(), 4 + 1 + 8 + 2 * 128 + 1 + 2 * 8 + 8 + 8);
 }
 
 #[test]

@@ -118,7 +118,7 @@ impl Model {
 
     /// Nodes of the graph that do not have a value, in rising order: what a plan leaves out that wants the others.
     pub fn without_value(&self, column: &str, value: &str) -> Result<Vec<NodeId>, FilterError> {
-        let (Some(memory), Some(schema)) = (&self.memory, &self.schema) else { return Err(FilterError::NoValues) };
+        let (Some(memory), Some(schema)) = (&self.memory, self.schema()) else { return Err(FilterError::NoValues) };
         if schema.column(column).is_some_and(|(found, _)| schema.attributes_of(found) != column) {
             return Err(FilterError::SharedWords { column: column.to_owned() });
         }
@@ -132,11 +132,11 @@ impl Model {
         let Some(attribute) = self.attribute_names().iter().position(|known| known == name) else {
             return Err(self.unknown_value(schema, column, value));
         };
-        let has_value = |node: usize| {
-            let row = memory.words.row(node);
+        let has_value = |node: NodeId| {
+            let row = self.words_of(memory, node);
             row.binary_search_by_key(&(attribute as u32), |entry| entry.index).is_ok() == has
         };
-        Ok((0..memory.words.rows()).filter(|&node| !has_value(node)).map(|node| node as NodeId).collect())
+        Ok((0..self.role_nodes() as NodeId).filter(|&node| !has_value(node)).collect())
     }
 
     fn unknown_value(&self, schema: &Schema, column: &str, value: &str) -> FilterError {
@@ -197,7 +197,7 @@ mod tests {
         model.save(&folder.path().join("m")).unwrap();
         let read = Model::open(&folder.path().join("m")).unwrap();
         assert_eq!((&read.types, &read.preparation, &read.schema), (&model.types, &model.preparation, &model.schema));
-        let schema = read.schema.clone().unwrap();
+        let schema = read.schema().cloned().unwrap();
         (read, schema)
     }
 

@@ -46,18 +46,14 @@ impl Embeddings {
         Embeddings { attributes, structure, warm }
     }
 
-    /// These nodes, and others numbered after them.
-    pub(crate) fn followed_by(&self, others: &Embeddings) -> Embeddings {
-        let rows = |own: &Matrix<f32>, other: &Matrix<f32>| {
-            let chunks = [own.chunks(), other.chunks()].concat();
-            let rows = Matrix::from_chunks(own.rows() + other.rows(), own.columns(), chunks);
-            rows.expect("both have rows of one width")
+    /// Those of several, one after the other.
+    pub(crate) fn joined(parts: &[&Embeddings]) -> Option<Embeddings> {
+        let rows = |of: fn(&Embeddings) -> &Matrix<f32>| {
+            let chunks = parts.iter().map(|part| of(part).chunks()).collect::<Vec<_>>().concat();
+            Matrix::from_chunks(parts.iter().map(|part| part.nodes()).sum(), of(parts.first()?).columns(), chunks)
         };
-        Embeddings {
-            attributes: rows(&self.attributes, &others.attributes),
-            structure: rows(&self.structure, &others.structure),
-            warm: [&self.warm[..], &others.warm].concat(),
-        }
+        let warm = parts.iter().flat_map(|part| part.warm.iter().copied()).collect();
+        Some(Embeddings { attributes: rows(|part| &part.attributes)?, structure: rows(|part| &part.structure)?, warm })
     }
 
     /// How many nodes there are.

@@ -49,6 +49,8 @@ pub struct Evidence<'a> {
     /// The role at the other end of a link, for each role.
     opposites: Vec<NodeId>,
     pub(super) known: Side<'a>,
+    /// Nodes of the graph that are kept apart: the last ones, which have no links.
+    joined: Option<Side<'a>>,
     new: Option<Side<'a>>,
     pub(super) warm: Cow<'a, WarmNodes>,
     /// Finds warm nodes that are like a new one; without it all of them are looked at.
@@ -97,7 +99,8 @@ impl WarmNodes {
     pub fn of(graph: &Graph, embeddings: &Embeddings) -> Self {
         let nodes = (0..graph.nodes() as NodeId).filter(|&node| graph.degree(node) > 0).collect();
         let inverse_length = |node| f32::run(InverseLength(embeddings.attributes.chunk_row(node)));
-        WarmNodes { nodes, inverse_lengths: (0..graph.nodes()).into_par_iter().map(inverse_length).collect() }
+        let inverse_lengths = (0..embeddings.nodes()).into_par_iter().map(inverse_length).collect();
+        WarmNodes { nodes, inverse_lengths }
     }
 
     pub fn nodes(&self) -> &[NodeId] {
@@ -147,7 +150,7 @@ impl<'a> Evidence<'a> {
     pub(crate) fn with_warm(graph: &'a Graph, known: Side<'a>, warm: Cow<'a, WarmNodes>) -> Self {
         let (walk_from_anywhere, cold_walks) = (OnceLock::new(), OnceLock::new());
         let (roles, opposites) = (&PLAIN, PLAIN.opposites());
-        let (new, similar, votes, given) = (None, None, false, None);
+        let (joined, new, similar, votes, given) = (None, None, None, false, None);
         let negatives = vec![OnceLock::new()];
         let (kept, expected, room) = (AtomicUsize::new(0), ExpectedStarts::default(), Room::default());
         Evidence {
@@ -155,6 +158,7 @@ impl<'a> Evidence<'a> {
             roles,
             opposites,
             known,
+            joined,
             new,
             warm,
             similar,
@@ -212,6 +216,11 @@ impl<'a> Evidence<'a> {
         Evidence { similar, ..self }
     }
 
+    /// The same where the last nodes of the graph, which have no links, are kept apart from the others.
+    pub(crate) fn with_joined(self, joined: Option<Side<'a>>) -> Self {
+        Evidence { joined, ..self }
+    }
+
     /// The same with nodes that are in no graph; the first of them is numbered after the last of the graph.
     pub fn with_new(self, new: Side<'a>) -> Self {
         Evidence { new: Some(new), ..self }
@@ -219,8 +228,11 @@ impl<'a> Evidence<'a> {
 
     pub(super) fn side(&self, node: NodeId) -> (Side<'a>, usize) {
         let (node, known) = (node as usize, self.graph.nodes());
-        match self.new {
-            Some(new) if node >= known => (new, node - known),
+        match (self.new, self.joined) {
+            (Some(new), _) if node >= known => (new, node - known),
+            (_, Some(joined)) if node >= self.known.embeddings.nodes() => {
+                (joined, node - self.known.embeddings.nodes())
+            }
             _ => (self.known, node),
         }
     }
@@ -393,10 +405,11 @@ impl<'a> Evidence<'a> {
     fn fill(&self, source: &Source<'_>, targets: &[NodeId], products: Option<&[f32]>, out: &mut [Terms]) {
         f32::run(Similarities { evidence: self, source, targets, out });
         let words = source.side.words.row(source.row);
-        let spread = (products.is_none() && targets.len() >= FEW).then(|| self.known.words.spread(words));
+        let are_known = products.is_some() && self.joined.is_none();
+        let spread = (!are_known && targets.len() >= FEW).then(|| self.known.words.spread(words));
         for (terms, &target) in out.iter_mut().zip(targets) {
             let (side, row) = self.side(target);
-            let known = products.filter(|_| (target as usize) < self.graph.nodes());
+            let known = products.filter(|_| (target as usize) < self.known.words.rows());
             let cosine = match (known, &spread) {
                 (Some(products), _) => products[row],
                 (None, Some(spread)) => {

@@ -115,7 +115,10 @@ impl Evidence<'_> {
             _ => self.walk(links.linked.iter().map(|&end| (end, share))),
         };
         let structure = match links.held {
-            Some(known) => self.known.embeddings.structure.chunk_row(known as usize).to_vec(),
+            Some(known) => {
+                let (side, row) = self.side(known);
+                side.embeddings.structure.chunk_row(row).to_vec()
+            }
             None => self.fold_in(source, &links.linked),
         };
         Some(GivenEvidence { structure, near, sharing, weight: count as f32 / (count as f32 + 1.0) })
@@ -177,15 +180,17 @@ impl Kernel<f32> for FoldIn<'_> {
     #[inline(always)]
     fn on<S: Simd<Scalar = f32>>(self, simd: S) -> Vec<Chunk<f32>> {
         let FoldIn { evidence, own, linked, others } = self;
-        let embeddings = evidence.known.embeddings;
+        let rows = |node: NodeId| {
+            let (side, row) = evidence.side(node);
+            (side.embeddings.structure.chunk_row(row), side.embeddings.attributes.chunk_row(row))
+        };
         let length = Some(dot(simd, own, own).sqrt()).filter(|length| *length > 0.0).unwrap_or(1.0);
         let (count, all) = (linked.len() as f32, [linked, others].concat());
         let (mut place, mut shares) = (own.to_vec(), vec![0.0; all.len()]);
         for _ in 0..STEPS {
             for (share, &node) in shares.iter_mut().zip(&all) {
-                let structure = dot(simd, &place, embeddings.structure.chunk_row(node as usize));
-                let attributes = dot(simd, &place, embeddings.attributes.chunk_row(node as usize));
-                *share = (structure + attributes) / (2.0 * TEMPERATURE);
+                let (structure, attributes) = rows(node);
+                *share = (dot(simd, &place, structure) + dot(simd, &place, attributes)) / (2.0 * TEMPERATURE);
             }
             let largest = shares.iter().copied().fold(f32::MIN, f32::max);
             shares.iter_mut().for_each(|share| *share = (*share - largest).exp());
@@ -194,8 +199,9 @@ impl Kernel<f32> for FoldIn<'_> {
             for (index, (&node, share)) in all.iter().zip(&shares).enumerate() {
                 let wanted = if index < linked.len() { 1.0 } else { 0.0 };
                 let weight = (wanted - count * share / sum) / (2.0 * (PRIOR + count));
-                add_scaled(simd, &mut place, weight, embeddings.structure.chunk_row(node as usize));
-                add_scaled(simd, &mut place, weight, embeddings.attributes.chunk_row(node as usize));
+                let (structure, attributes) = rows(node);
+                add_scaled(simd, &mut place, weight, structure);
+                add_scaled(simd, &mut place, weight, attributes);
             }
             normalise(simd, &mut place);
             multiply(simd, &mut place, length);

@@ -1,6 +1,6 @@
 //! tf-idf vectors of nodes, of length 1: of their sparse attributes, for numbers of a vector are no words.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::field::Field;
 use crate::graph::{Attributes, NodeId};
@@ -16,10 +16,10 @@ pub struct TfIdfRows {
     offsets: Buffer<u64>,
     entries: Buffer<Entry<f32>>,
     /// The same by attribute, made when first asked for.
-    by_attribute: OnceLock<ByAttribute>,
+    by_attribute: Arc<OnceLock<ByAttribute>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct ByAttribute {
     offsets: Vec<usize>,
     entries: Vec<Entry<f32>>,
@@ -53,7 +53,7 @@ impl TfIdfRows {
             }
             offsets.push(entries.len() as u64);
         }
-        TfIdfRows { idf, offsets: offsets.into(), entries: entries.into(), by_attribute: OnceLock::new() }
+        TfIdfRows::of_arrays(idf, offsets.into(), entries.into())
     }
 
     /// From its parts, if they fit together.
@@ -76,21 +76,29 @@ impl TfIdfRows {
         if !rows.into_iter().all(|row| row.is_sorted_by(|a, b| a.index < b.index)) {
             return Err("a tf-idf row is not in order");
         }
-        Ok(TfIdfRows { idf, offsets, entries, by_attribute: OnceLock::new() })
+        Ok(TfIdfRows::of_arrays(idf, offsets, entries))
     }
 
-    /// These rows, and others after them.
-    pub(crate) fn followed_by(&self, others: &TfIdfRows) -> Self {
-        let start = self.entries.len() as u64;
-        let offsets = self.offsets.iter().copied().chain(others.offsets[1..].iter().map(|offset| start + offset));
-        let entries = [self.entries(), others.entries()].concat();
-        let offsets: Vec<u64> = offsets.collect();
-        TfIdfRows {
-            idf: self.idf.clone(),
-            offsets: offsets.into(),
-            entries: entries.into(),
-            by_attribute: OnceLock::new(),
+    /// Rows of several, one after the other; all have the weights of the first.
+    pub(crate) fn joined(parts: &[&TfIdfRows]) -> Option<Self> {
+        let idf = parts.first()?.idf.clone();
+        let (mut offsets, mut entries) =
+            (vec![0], Vec::with_capacity(parts.iter().map(|part| part.entries.len()).sum()));
+        for part in parts {
+            let start = entries.len() as u64;
+            offsets.extend(part.offsets[1..].iter().map(|offset| start + offset));
+            entries.extend_from_slice(part.entries());
         }
+        Some(TfIdfRows::of_arrays(idf, offsets.into(), entries.into()))
+    }
+
+    fn of_arrays(idf: Buffer<f32>, offsets: Buffer<u64>, entries: Buffer<Entry<f32>>) -> Self {
+        TfIdfRows { idf, offsets, entries, by_attribute: Arc::default() }
+    }
+
+    /// Rows with the weights of these, from arrays, if they fit together.
+    pub fn with_rows(&self, offsets: Buffer<u64>, entries: Buffer<Entry<f32>>) -> Result<Self, &'static str> {
+        TfIdfRows::from_parts(self.idf.clone(), offsets, entries)
     }
 
     /// The weight of each attribute.
@@ -118,15 +126,14 @@ impl TfIdfRows {
         &self.entries[self.offsets[node] as usize..self.offsets[node + 1] as usize]
     }
 
-    /// Some of the rows, in the given order.
-    pub(crate) fn select(&self, nodes: &[NodeId]) -> Self {
+    /// Rows with the weights of these.
+    pub(crate) fn of_rows<'r>(&self, rows: impl Iterator<Item = &'r [Entry<f32>]>) -> Self {
         let (mut offsets, mut entries) = (vec![0], Vec::new());
-        for &node in nodes {
-            entries.extend_from_slice(self.row(node as usize));
+        for row in rows {
+            entries.extend_from_slice(row);
             offsets.push(entries.len() as u64);
         }
-        let (idf, by_attribute) = (self.idf.clone(), OnceLock::new());
-        TfIdfRows { idf, offsets: offsets.into(), entries: entries.into(), by_attribute }
+        TfIdfRows::of_arrays(self.idf.clone(), offsets.into(), entries.into())
     }
 
     /// A row with its zeros.

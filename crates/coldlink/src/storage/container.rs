@@ -8,6 +8,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,8 @@ use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::{Buffer, FileError, FileFormat, FileProblem, Map, Written};
+use super::segments::{ALIGNMENT, Segments, Unclear, chained, read_at};
+use super::{Buffer, FileError, FileFormat, FileProblem, Map, Written, open_regular};
 
 /// The key of our line in the header.
 const KEY: &str = "coldlink";
@@ -29,8 +31,8 @@ const START: &[u8] = b"{\"__metadata__\":{\"coldlink\":\"coldlink ";
 const OLD_GRAPH: &[u8] = b"\x93CLGRAPH";
 /// The section of everything that is no array.
 const ABOUT: &str = "about";
-/// Where the first section starts, and every row of a matrix.
-const ALIGNMENT: usize = 64;
+/// No header is longer: so says safetensors.
+const MOST_HEADER: u64 = 100_000_000;
 /// Checksums are made of pieces of so many bytes, on all threads at once.
 const PIECE: usize = 1 << 20;
 
@@ -133,18 +135,34 @@ impl<'a> ContainerWriter<'a> {
 
     /// Writes the file beside its place.
     pub fn written(self, path: &Path, format: FileFormat, version: u32, about: &str) -> io::Result<Written> {
-        let mut writer: ContainerWriter<'_> = self;
+        let (header, sections) = self.placed(format, version, about)?;
+        Written::beside(path, |file| write_to(file, &header, &sections))
+    }
+
+    /// The bytes of the file.
+    pub fn bytes(self, format: FileFormat, version: u32, about: &str) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let (header, sections) = self.placed(format, version, about)?;
+        write_to(&mut bytes, &header, &sections)?;
+        Ok(bytes)
+    }
+
+    /// The header, and the sections in their order.
+    fn placed(self, format: FileFormat, version: u32, about: &'a str) -> io::Result<(Vec<u8>, Vec<Unplaced<'a>>)> {
+        let mut writer = self;
         writer.list(ABOUT, about.as_bytes());
         let mut sections = writer.sections;
         // From the widest alignment to the narrowest, so that each section ends where the next may start.
         sections.sort_by(|a, b| (Reverse(a.alignment), &a.name).cmp(&(Reverse(b.alignment), &b.name)));
         let header = header(format, version, &sections)?;
-        Written::beside(path, |file| {
-            file.write_all(&(header.len() as u64).to_le_bytes())?;
-            file.write_all(&header)?;
-            sections.iter().try_for_each(|section| file.write_all(section.bytes))
-        })
+        Ok((header, sections))
     }
+}
+
+fn write_to(out: &mut impl Write, header: &[u8], sections: &[Unplaced<'_>]) -> io::Result<()> {
+    out.write_all(&(header.len() as u64).to_le_bytes())?;
+    out.write_all(header)?;
+    sections.iter().try_for_each(|section| out.write_all(section.bytes))
 }
 
 fn header(format: FileFormat, version: u32, sections: &[Unplaced<'_>]) -> io::Result<Vec<u8>> {
@@ -195,6 +213,44 @@ pub(crate) fn format_of(start: &[u8]) -> Option<FileFormat> {
 /// As many bytes as [`format_of`] needs.
 pub(crate) const START_BYTES: usize = 64;
 
+/// How a file of ours begins, before anything of it was checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    /// Bytes of the container.
+    pub length: u64,
+    /// The checksum that it claims.
+    pub checksum: u64,
+}
+
+impl Head {
+    /// Of a file, where it is one of ours.
+    pub fn of(file: &File) -> io::Result<Option<Self>> {
+        let length = file.metadata()?.len();
+        let mut start = [0; 8];
+        if length < 8 {
+            return Ok(None);
+        }
+        read_at(file, 0, &mut start)?;
+        let header = u64::from_le_bytes(start);
+        if header > length - 8 || header > MOST_HEADER {
+            return Ok(None);
+        }
+        let mut bytes = vec![0; header as usize + 8];
+        read_at(file, 0, &mut bytes)?;
+        Ok(Head::of_bytes(&bytes))
+    }
+
+    /// Of the first bytes of a container, the whole header at least.
+    pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let header = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?);
+        let end = usize::try_from(header.checked_add(8)?).ok()?;
+        let metadata: Metadata = serde_json::from_slice(bytes.get(8..end)?).ok()?;
+        let line = metadata.metadata().as_ref()?.get(KEY)?;
+        let checksum = u64::from_str_radix(line.rsplit(' ').next()?, 16).ok()?;
+        Some(Head { length: (end as u64).checked_add(metadata.data_len() as u64)?, checksum })
+    }
+}
+
 /// A file that was opened and found whole.
 pub(crate) struct Container {
     path: PathBuf,
@@ -210,23 +266,72 @@ pub(crate) struct Container {
 impl Container {
     /// Opens a file of a format, in a version up to `version`.
     pub fn open(path: &Path, format: FileFormat, version: u32) -> Result<Self, FileError> {
-        Self::read(path, format, version).map_err(|problem| FileError { path: path.to_owned(), problem })
+        let opened = Map::open(path).map_err(FileProblem::from);
+        let opened = opened.and_then(|map| Container::in_map(path, &Arc::new(map), None, (format, version)));
+        opened.map_err(|problem| FileError { path: path.to_owned(), problem })
     }
 
-    fn read(path: &Path, wanted: FileFormat, known: u32) -> Result<Self, FileProblem> {
-        let map = Arc::new(Map::open(path)?);
-        match format_of(&map) {
+    /// The same of a file that may have segments, which come with it in their order.
+    pub fn open_joined(path: &Path, format: FileFormat, version: u32) -> Result<Joined, FileError> {
+        Container::joined(path, (format, version)).map_err(|problem| FileError { path: path.to_owned(), problem })
+    }
+
+    fn joined(path: &Path, wanted: (FileFormat, u32)) -> Result<Joined, FileProblem> {
+        let file = open_regular(path)?;
+        let damaged = |reason| FileProblem::Inconsistent { format: wanted.0, reason };
+        let segments = match Segments::of(&file) {
+            Ok(Some(segments)) => segments,
+            Ok(None) => {
+                let map = Map::part(&file, 0..file.metadata()?.len())?;
+                let first = Container::in_map(path, &Arc::new(map), None, wanted)?;
+                return Ok(Joined { chain: first.checksum, first, later: Vec::new() });
+            }
+            Err(Unclear::Io(error)) => return Err(error.into()),
+            Err(Unclear::Damaged(reason)) => return Err(damaged(reason)),
+        };
+        let first = Container::in_map(path, &Arc::new(Map::part(&file, segments.first())?), None, wanted)?;
+        let mut joined = Joined { chain: first.checksum, first, later: Vec::new() };
+        let Some((range, chain)) = segments.later() else { return Ok(joined) };
+        let map = Arc::new(Map::part(&file, range)?);
+        let mut start = 0;
+        while start < map.len() {
+            let cut_off = || damaged("a segment goes beyond the end of the file".to_owned());
+            let length = Head::of_bytes(&map[start..]).and_then(|head| usize::try_from(head.length).ok());
+            let end = length.and_then(|length| start.checked_add(length)).filter(|end| *end <= map.len());
+            let end = end.ok_or_else(cut_off)?;
+            let segment = Container::in_map(path, &map, Some(start..end), wanted)?;
+            joined.chain = chained(joined.chain, segment.checksum);
+            joined.later.push(segment);
+            start = end.next_multiple_of(ALIGNMENT);
+        }
+        if joined.chain != chain {
+            return Err(FileProblem::Checksum { format: wanted.0, found: joined.chain, stored: chain });
+        }
+        Ok(joined)
+    }
+
+    /// What lies in a part of a mapped file.
+    fn in_map(
+        path: &Path,
+        map: &Arc<Map>,
+        part: Option<Range<usize>>,
+        (wanted, known): (FileFormat, u32),
+    ) -> Result<Self, FileProblem> {
+        let part = part.unwrap_or(0..map.len());
+        let bytes = &map[part.clone()];
+        match format_of(bytes) {
             Some(found) if found != wanted => return Err(FileProblem::Format { found, wanted }),
-            _ if map.starts_with(OLD_GRAPH) => return Err(FileProblem::BeforeRelease { format: wanted }),
+            _ if bytes.starts_with(OLD_GRAPH) => return Err(FileProblem::BeforeRelease { format: wanted }),
             _ => {}
         }
-        let (header, metadata) = SafeTensors::read_metadata(&map)
+        let (header, metadata) = SafeTensors::read_metadata(bytes)
             .map_err(|error| FileProblem::Container { wanted, reason: error.to_string() })?;
         let line = metadata.metadata().as_ref().and_then(|texts| texts.get(KEY)).ok_or(FileProblem::NotOurs)?;
         let (version, stored) = read_line(line, wanted, known)?;
+        let first = part.start + 8 + header;
         let place = |(name, info): (String, &TensorInfo)| {
             let (start, end) = info.data_offsets;
-            (name, (info.clone(), 8 + header + start..8 + header + end))
+            (name, (info.clone(), first + start..first + end))
         };
         let places: HashMap<_, _> = metadata.tensors().into_iter().map(place).collect();
         let sections = places.iter().map(|(name, (info, range))| Section {
@@ -240,6 +345,7 @@ impl Container {
             return Err(FileProblem::Checksum { format: wanted, found, stored });
         }
         let (path, about) = (path.to_owned(), String::new());
+        let map = Arc::clone(map);
         let mut container = Container { path, format: wanted, map, places, about, checksum: stored };
         let about = container.list::<u8>(ABOUT).map_err(|error| error.problem)?;
         container.about = String::from_utf8(about.to_vec())
@@ -293,6 +399,16 @@ impl Container {
         let misplaced = || self.inconsistent(format!("section `{name}` has a size or a place that does not fit it"));
         Buffer::mapped(&self.map, range.clone()).ok_or_else(misplaced)
     }
+}
+
+/// A file with the segments that have joined it.
+pub(crate) struct Joined {
+    /// As it was written first.
+    pub first: Container,
+    /// What has joined it, in order.
+    pub later: Vec<Container>,
+    /// Of all that is in it.
+    pub chain: u64,
 }
 
 /// The version and the checksum that a file claims, if it is of the format and of a version that can be read.

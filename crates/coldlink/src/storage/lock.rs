@@ -67,6 +67,12 @@ impl Lock {
         }
     }
 
+    /// Whether this is the file that was locked.
+    pub(super) fn is_of(&self, other: &File) -> io::Result<bool> {
+        let Some(file) = &self.file else { return Ok(false) };
+        Ok(Identity::of(&file.metadata()?) == Identity::of(&other.metadata()?))
+    }
+
     fn free(path: &Path) -> Self {
         Lock { path: path.to_owned(), file: None }
     }

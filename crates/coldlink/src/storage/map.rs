@@ -2,11 +2,12 @@
 //!
 //! A mapped file that another program cuts short while it is in use is the one case that no check can catch: the system ends the
 //! process (SIGBUS) when it touches a page that is gone. coldlink itself never does that; it replaces files by renaming, and whoever
-//! has the old one mapped keeps it whole. Files that are already cut off when they are opened are errors (`container.rs`).
+//! has the old one mapped keeps it whole; or it writes behind all that is mapped (`segments.rs`). Files that are already cut off when they are opened are errors (`container.rs`).
 #![allow(unsafe_code)]
 
+use std::fs::File;
 use std::io;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::Path;
 
 use super::open_regular;
@@ -18,9 +19,19 @@ impl Map {
     /// Maps a whole file.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = open_regular(path)?;
-        // SAFETY: coldlink replaces files by renaming and never writes into one that exists, so what it maps does
+        let length = file.metadata()?.len();
+        Map::part(&file, 0..length)
+    }
+
+    /// Maps a part of a file.
+    pub fn part(file: &File, range: Range<u64>) -> io::Result<Self> {
+        let too_long = |_| io::Error::from(io::ErrorKind::FileTooLarge);
+        let length = usize::try_from(range.end.saturating_sub(range.start)).map_err(too_long)?;
+        let mut options = memmap2::MmapOptions::new();
+        options.offset(range.start).len(length);
+        // SAFETY: coldlink replaces files by renaming, or writes into parts that it never maps, so what it maps does
         // not change under it. What another program does to the file is outside what any mapping can guard, see above.
-        let map = unsafe { memmap2::Mmap::map(&file)? };
+        let map = unsafe { options.map(file)? };
         Ok(Map(map))
     }
 }
@@ -43,6 +54,8 @@ mod tests {
         let path = folder.path().join("bytes");
         std::fs::write(&path, b"coldlink").unwrap();
         assert_eq!(&*Map::open(&path).unwrap(), std::fs::read(&path).unwrap());
+        let file = File::open(&path).unwrap();
+        assert_eq!(&*Map::part(&file, 2..6).unwrap(), b"ldli");
         assert!(Map::open(&folder.path().join("missing")).is_err());
     }
 

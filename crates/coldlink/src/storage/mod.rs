@@ -9,10 +9,11 @@ mod identity;
 mod lock;
 mod map;
 mod read;
+mod segments;
 mod write;
 
 pub use buffer::Buffer;
-pub(crate) use container::{Container, ContainerWriter, START_BYTES, format_of};
+pub(crate) use container::{Container, ContainerWriter, Joined, START_BYTES, format_of};
 pub use error::{FileError, FileProblem};
 pub use format::FileFormat;
 pub use identity::{Identity, is_same_file};
@@ -20,4 +21,5 @@ pub use lock::{FolderLock, Lock};
 pub use map::Map;
 pub(crate) use read::open_regular;
 pub use read::read_short;
+pub(crate) use segments::append;
 pub use write::{Written, destination, is_partial, write_atomically};

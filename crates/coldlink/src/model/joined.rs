@@ -1,0 +1,120 @@
+//! Nodes that joined a model after its training, kept apart from the others: so one more costs what it is, not what the model is.
+
+use std::borrow::Cow;
+
+use super::cached::Cached;
+use super::{EncodedNodes, Memory, Model};
+use crate::graph::{Names, NodeId};
+use crate::kernel::{Entry, Matrix};
+use crate::score::{Embeddings, Side, TfIdfRows};
+
+/// All that is known of such nodes apart from names and types. They have no links.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct JoinedNodes {
+    /// In each role.
+    pub embeddings: Embeddings,
+    /// The same.
+    pub words: Option<TfIdfRows>,
+}
+
+impl JoinedNodes {
+    /// Of several, one after the other.
+    pub fn of(parts: &[&JoinedNodes]) -> Option<Self> {
+        let embeddings: Vec<_> = parts.iter().map(|part| &part.embeddings).collect();
+        let words: Option<Vec<_>> = parts.iter().map(|part| part.words.as_ref()).collect();
+        Some(JoinedNodes {
+            embeddings: Embeddings::joined(&embeddings)?,
+            words: words.and_then(|words| TfIdfRows::joined(&words)),
+        })
+    }
+
+    /// The last of them.
+    pub fn last(&self, count: usize) -> Self {
+        let Embeddings { attributes, structure, warm } = &self.embeddings;
+        let first = self.embeddings.nodes() - count;
+        let rows = |matrix: &Matrix<f32>| {
+            let chunks = matrix.chunks()[first * matrix.row_chunks()..].to_vec();
+            Matrix::from_chunks(count, matrix.columns(), chunks).expect("whole rows")
+        };
+        let words = |words: &TfIdfRows| words.of_rows((first..words.rows()).map(|row| words.row(row)));
+        JoinedNodes {
+            embeddings: Embeddings {
+                attributes: rows(attributes),
+                structure: rows(structure),
+                warm: warm[first..].to_vec(),
+            },
+            words: self.words.as_ref().map(words),
+        }
+    }
+
+    /// Bytes of memory that they take.
+    pub fn held_bytes(&self) -> usize {
+        let Embeddings { attributes, structure, warm } = &self.embeddings;
+        let of_words =
+            |words: &TfIdfRows| size_of_val(words.offsets()) + size_of_val(words.entries()) + words.held_bytes();
+        size_of_val(attributes.chunks())
+            + size_of_val(structure.chunks())
+            + warm.len()
+            + self.words.as_ref().map_or(0, of_words)
+    }
+}
+
+impl From<EncodedNodes> for JoinedNodes {
+    fn from(encoded: EncodedNodes) -> Self {
+        JoinedNodes { embeddings: encoded.embeddings, words: encoded.words }
+    }
+}
+
+impl Model {
+    /// The same model with all of its nodes in one place, as files and whatever goes through all of them want it.
+    pub(super) fn in_one(&self) -> Cow<'_, Model> {
+        let Some(joined) = self.joined.as_deref() else { return Cow::Borrowed(self) };
+        let embeddings = Embeddings::joined(&[&self.embeddings, &joined.embeddings]);
+        let memory = self.memory.as_ref().zip(joined.words.as_ref()).map(|(memory, words)| Memory {
+            words: TfIdfRows::joined(&[&memory.words, words]).expect("two parts"),
+            ..memory.clone()
+        });
+        let names = match &self.names {
+            Names::Numbered(count) => Names::Numbered(*count),
+            names => Names::from_texts(names.iter()),
+        };
+        let embeddings = embeddings.expect("all rows have one width");
+        Cow::Owned(Model { names, embeddings, memory, joined: None, cached: Cached::default(), ..self.clone() })
+    }
+
+    /// The embeddings that a role node is among, and its place there.
+    pub(super) fn row_of(&self, role_node: NodeId) -> (&Embeddings, usize) {
+        let row = role_node as usize;
+        match (row.checked_sub(self.embeddings.nodes()), &self.joined) {
+            (Some(row), Some(joined)) => (&joined.embeddings, row),
+            _ => (&self.embeddings, row),
+        }
+    }
+
+    /// The attribute embedding of a known role node.
+    pub fn attribute_embedding(&self, role_node: NodeId) -> &[f32] {
+        let (embeddings, row) = self.row_of(role_node);
+        embeddings.attributes.row(row)
+    }
+
+    /// Whether a known role node has a training link.
+    pub(super) fn is_warm_in_role(&self, role_node: NodeId) -> bool {
+        self.embeddings.warm.get(role_node as usize) == Some(&true)
+    }
+
+    /// The tf-idf row of a known role node.
+    pub(super) fn words_of<'a>(&'a self, memory: &'a Memory, role_node: NodeId) -> &'a [Entry<f32>] {
+        let row = role_node as usize;
+        let joined = self.joined.as_ref().and_then(|joined| joined.words.as_ref());
+        match (row.checked_sub(memory.words.rows()), joined) {
+            (Some(row), Some(words)) => words.row(row),
+            _ => memory.words.row(row),
+        }
+    }
+
+    /// What scores need of the nodes that joined.
+    pub(super) fn joined_side(&self) -> Option<Side<'_>> {
+        let joined = self.joined.as_deref()?;
+        Some(Side { embeddings: &joined.embeddings, words: joined.words.as_ref()? })
+    }
+}
