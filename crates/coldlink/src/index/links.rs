@@ -18,6 +18,9 @@ pub struct Effort {
     pub dense: usize,
     /// The best by words in common and by walks.
     pub sparse: usize,
+    /// So many by words and walks are ranked once more, with the dense part, to find these.
+    #[serde(default)]
+    pub ranked_again: usize,
     /// Similar nodes among which the starts of its walk are looked for.
     pub similar: usize,
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::Model;
 use crate::graph::{Graph, NameOrder, Names, NodeId};
-use crate::score::WarmNodes;
+use crate::score::{Room, WarmNodes};
 
 /// Models that differ in the nodes that joined them share what does not depend on these.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +12,8 @@ pub(super) struct Cached {
     derived: Arc<OnceLock<Derived>>,
     names: OnceLock<NameOrder>,
     attribute_names: Arc<OnceLock<Vec<String>>>,
+    /// Where questions count walks and votes, one after the other.
+    pub room: Room,
 }
 
 /// What scores need beside the model's arrays, apart from nodes that joined.

@@ -24,7 +24,7 @@ const VERSION: u32 = 1;
 const JOINED: usize = 16;
 const ALWAYS_JOINED: usize = 1_000;
 /// So may be so many additions.
-const ADDITIONS: usize = 1_000;
+const ADDITIONS: usize = 10_000;
 
 /// What a file holds of a model: all of it, or all but the last nodes.
 #[derive(Clone, Copy, Debug)]
@@ -289,8 +289,7 @@ impl Model {
                 Err(archive.inconsistent("its tf-idf rows do not match its nodes"))
             }
         });
-        let embeddings = Embeddings { structure: attributes.clone(), warm: vec![false; role_nodes], attributes };
-        Ok(JoinedNodes { embeddings, words: words.transpose()? })
+        Ok(JoinedNodes { embeddings: Embeddings::of_cold(attributes), words: words.transpose()? })
     }
 }
 

@@ -108,7 +108,7 @@ impl Model {
         let nodes = role_nodes.iter().step_by(self.roles.count()).map(|&role_node| self.roles.node(role_node));
         let nodes: Vec<NodeId> = nodes.collect();
         EncodedNodes {
-            embeddings: Embeddings { structure: attributes.clone(), warm: vec![false; role_nodes.len()], attributes },
+            embeddings: Embeddings::of_cold(attributes),
             words,
             types: self.types.as_ref().map(|types| Arc::new(types.types.select(&nodes))),
             given: Given::default(),

@@ -21,14 +21,16 @@ use crate::storage::{FileError, FileProblem};
 
 /// Efforts in rising order; the first that finds enough is kept.
 const EFFORTS: [Effort; 5] = [
-    Effort { dense: 64, sparse: 200, similar: STARTS },
-    Effort { dense: 64, sparse: 200, similar: 700 },
-    Effort { dense: 128, sparse: 400, similar: 1000 },
-    Effort { dense: 256, sparse: 800, similar: 1500 },
-    Effort { dense: 1000, sparse: 4000, similar: 3000 },
+    Effort { dense: 64, sparse: 200, ranked_again: 0, similar: STARTS },
+    Effort { dense: 64, sparse: 200, ranked_again: 2_000, similar: STARTS },
+    Effort { dense: 128, sparse: 500, ranked_again: 4_000, similar: 700 },
+    Effort { dense: 256, sparse: 2_000, ranked_again: 8_000, similar: 1_500 },
+    Effort { dense: 1_000, sparse: 4_000, ranked_again: 16_000, similar: 3_000 },
 ];
 /// What is enough: a little more than what is promised, which a sample can miss by chance.
 const ENOUGH: f64 = 0.985;
+/// How far scores may be off on average: log-odds that nobody sees.
+const CLOSE: f64 = 0.02;
 /// Nodes that recall is measured on.
 const SAMPLE: usize = 200;
 /// Nodes that are scored for it at the most, by every node of the sample together; but at least [`LEAST_SAMPLE`] are measured on.
@@ -143,9 +145,10 @@ impl Model {
             let differences: Vec<f64> = pairs.map(|(found, exact)| f64::from((found - exact).abs())).collect();
             let wanted: usize = exact.iter().map(Vec::len).sum();
             index.about.recall = if wanted == 0 { 1.0 } else { differences.len() as f64 / wanted as f64 };
-            index.about.score_difference = Some(differences.iter().sum::<f64>() / differences.len().max(1) as f64);
+            let difference = differences.iter().sum::<f64>() / differences.len().max(1) as f64;
+            index.about.score_difference = Some(difference);
             index.about.sample = nodes.len();
-            if index.about.recall >= ENOUGH {
+            if index.about.recall >= ENOUGH && difference <= CLOSE {
                 break;
             }
         }

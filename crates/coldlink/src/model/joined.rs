@@ -20,12 +20,12 @@ pub(super) struct JoinedNodes {
 impl JoinedNodes {
     /// Of several, one after the other.
     pub fn of(parts: &[&JoinedNodes]) -> Option<Self> {
-        let embeddings: Vec<_> = parts.iter().map(|part| &part.embeddings).collect();
+        let rows = parts.iter().map(|part| part.embeddings.attributes.chunks()).collect::<Vec<_>>().concat();
+        let (nodes, width) =
+            (parts.iter().map(|part| part.embeddings.nodes()).sum(), parts.first()?.embeddings.attributes.columns());
         let words: Option<Vec<_>> = parts.iter().map(|part| part.words.as_ref()).collect();
-        Some(JoinedNodes {
-            embeddings: Embeddings::joined(&embeddings)?,
-            words: words.and_then(|words| TfIdfRows::joined(&words)),
-        })
+        let embeddings = Embeddings::of_cold(Matrix::from_chunks(nodes, width, rows)?);
+        Some(JoinedNodes { embeddings, words: words.and_then(|words| TfIdfRows::joined(&words)) })
     }
 
     /// The last of them.

@@ -76,13 +76,7 @@ impl Model {
         let types = attributes.types().cloned();
         let attributes = &*self.prepared(attributes);
         let embedded = self.embed_prepared(attributes);
-        let warm = vec![false; embedded.rows()];
         let words = self.memory.as_ref().map(|memory| memory.words.of_new(attributes));
-        EncodedNodes {
-            embeddings: Embeddings { structure: embedded.clone(), warm, attributes: embedded },
-            words,
-            types,
-            given: Given::default(),
-        }
+        EncodedNodes { embeddings: Embeddings::of_cold(embedded), words, types, given: Given::default() }
     }
 }

@@ -167,10 +167,8 @@ impl Question<'_> {
         source: &Source<'_>,
         mut taken: Marks,
         count: usize,
-    ) -> impl Iterator<Item = NodeId> {
-        let (Some(memory), Some(words)) = (&self.model.memory, &self.new.words) else {
-            return Vec::new().into_iter().map(ranked_node);
-        };
+    ) -> Vec<NodeId> {
+        let (Some(memory), Some(words)) = (&self.model.memory, &self.new.words) else { return Vec::new() };
         let terms = &memory.weights.cold_warm.terms;
         let of = |term: Term| terms[term as usize] as f32;
         let mut products = self.scorer.evidence.rough_products(words.row(self.row), MOST_WORDS);
@@ -191,16 +189,26 @@ impl Question<'_> {
             (walk + votes + of(Term::Tfidf) * products.values()[place] + biases[place] - penalty, node)
         };
         let mut ranked: Vec<(f32, NodeId)> = touched.into_iter().map(rank).collect();
-        if ranked.len() > count && count > 0 {
-            ranked.select_nth_unstable_by(count - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let ranked_again = self.index.about.effort.ranked_again.min(ranked.len());
+        if ranked_again > count {
+            keep_best(&mut ranked, ranked_again);
+            let nodes: Vec<NodeId> = ranked.iter().map(|ranked| ranked.1).collect();
+            for (ranked, dense) in ranked.iter_mut().zip(self.scorer.evidence.dense_terms(source, &nodes)) {
+                ranked.0 +=
+                    [Term::Attributes, Term::Cross].map(|term| of(term) * dense[term as usize]).iter().sum::<f32>();
+            }
         }
-        ranked.truncate(count);
-        ranked.into_iter().map(ranked_node)
+        keep_best(&mut ranked, count);
+        ranked.into_iter().map(|ranked| ranked.1).collect()
     }
 }
 
-fn ranked_node(ranked: (f32, NodeId)) -> NodeId {
-    ranked.1
+/// Keeps those with the largest numbers, in no order.
+fn keep_best(ranked: &mut Vec<(f32, NodeId)>, count: usize) {
+    if ranked.len() > count && count > 0 {
+        ranked.select_nth_unstable_by(count - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    }
+    ranked.truncate(count);
 }
 
 /// How many nodes to look for where `count` links are wanted; none where it is not worth it.

@@ -239,9 +239,9 @@ fn what_is_held_beside_the_file_grows_with_the_nodes() {
     };
     let (one, two) = (add(&model, "x"), add(&add(&model, "x"), "y"));
     assert!(one.held_bytes() > model.held_bytes());
-    // Of each node the order of its name, the name and where it ends, two padded rows of numbers, a flag, its words and where its words
+    // Of each node the order of its name, the name and where it ends, a padded row of numbers, a flag, its words and where its words
     // and links end.
-    assert_eq!(two.held_bytes() - one.held_bytes(), 4 + 1 + 8 + 2 * 128 + 1 + 2 * 8 + 8 + 8);
+    assert_eq!(two.held_bytes() - one.held_bytes(), 4 + 1 + 8 + 128 + 1 + 2 * 8 + 8 + 8);
 }
 
 #[test]

@@ -46,6 +46,12 @@ impl Embeddings {
         Embeddings { attributes, structure, warm }
     }
 
+    /// Of nodes without links, whose attribute embeddings stand in for the others.
+    pub(crate) fn of_cold(attributes: Matrix<f32>) -> Self {
+        let warm = vec![false; attributes.rows()];
+        Embeddings { structure: attributes.clone(), attributes, warm }
+    }
+
     /// Those of several, one after the other.
     pub(crate) fn joined(parts: &[&Embeddings]) -> Option<Embeddings> {
         let rows = |of: fn(&Embeddings) -> &Matrix<f32>| {

@@ -173,6 +173,11 @@ impl<'a> Evidence<'a> {
         }
     }
 
+    /// The same with room that others have used: whoever makes evidence for one question after the other need not zero it each time.
+    pub(crate) fn in_room(self, room: Room) -> Self {
+        Evidence { room, ..self }
+    }
+
     /// The same where nodes with similar words vote, if their votes count.
     pub(crate) fn voting(self, votes: bool) -> Self {
         Evidence { votes, ..self }
@@ -310,6 +315,13 @@ impl<'a> Evidence<'a> {
         self.fill(source, candidates, known.or(made.as_deref()), out);
     }
 
+    /// Those of its terms with each candidate that are inner products of embeddings; the others are 0.
+    pub(crate) fn dense_terms(&self, source: &Source<'_>, candidates: &[NodeId]) -> Vec<Terms> {
+        let mut out = vec![Terms::default(); candidates.len()];
+        f32::run(Similarities { evidence: self, source, targets: candidates, out: &mut out });
+        out
+    }
+
     pub(crate) fn source(&self, node: NodeId) -> Source<'a> {
         match self.given.and_then(|given| given.of(node)) {
             Some(links) => self.source_given(node, links),
@@ -407,7 +419,8 @@ impl<'a> Evidence<'a> {
         let words = source.side.words.row(source.row);
         let are_known = products.is_some() && self.joined.is_none();
         let spread = (!are_known && targets.len() >= FEW).then(|| self.known.words.spread(words));
-        for (terms, &target) in out.iter_mut().zip(targets) {
+        for (place, (terms, &target)) in out.iter_mut().zip(targets).enumerate() {
+            self.prefetch_rows(targets.get(place + AHEAD), targets.get(place + 2 * AHEAD));
             let (side, row) = self.side(target);
             let known = products.filter(|_| (target as usize) < self.known.words.rows());
             let cosine = match (known, &spread) {
@@ -443,11 +456,32 @@ impl<'a> Evidence<'a> {
         }
     }
 
+    /// Fetches the words and links of a node, and where those of a later one stand.
+    fn prefetch_rows(&self, soon: Option<&NodeId>, later: Option<&NodeId>) {
+        if let Some(&soon) = soon {
+            let (side, row) = self.side(soon);
+            prefetch(side.words.row(row));
+            if (soon as usize) < self.graph.nodes() {
+                prefetch(self.graph.neighbors(soon));
+            }
+        }
+        if let Some(&later) = later {
+            let (side, row) = self.side(later);
+            prefetch(&side.words.offsets()[row..][..2]);
+            if (later as usize) < self.graph.nodes() {
+                prefetch(&self.graph.offsets()[later as usize..][..2]);
+            }
+        }
+    }
+
     /// The chances that a walk, of which `near` has the first step, is at a warm node after one step and after two.
     fn chances(&self, near: impl Fn(NodeId) -> f32, target: NodeId) -> (f32, f32) {
         let mut far = 0.0;
         self.graph.each_neighbor(target, |from, weight| {
-            far += near(self.turned(from)) / self.graph.strength(from) * weight;
+            let chance = near(self.turned(from));
+            if chance > 0.0 {
+                far += chance / self.graph.strength(from) * weight;
+            }
         });
         (near(target), far)
     }

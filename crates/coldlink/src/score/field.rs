@@ -6,7 +6,7 @@ use crate::graph::NodeId;
 
 /// Room for fields that is used again: to zero all of it for every source would cost more than a walk.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Room(Arc<Mutex<Vec<Vec<f32>>>>);
+pub(crate) struct Room(Arc<Mutex<Vec<Vec<f32>>>>);
 
 /// A number for every node, 0 unless something was added to it.
 pub(crate) struct Field {
@@ -18,7 +18,7 @@ pub(crate) struct Field {
 
 impl Room {
     /// A field of zeros.
-    pub fn field(&self, nodes: usize) -> Field {
+    pub(super) fn field(&self, nodes: usize) -> Field {
         let used = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let values = used.filter(|values| values.len() == nodes).unwrap_or_else(|| vec![0.0; nodes]);
         Field { values, touched: Vec::new(), room: self.clone() }

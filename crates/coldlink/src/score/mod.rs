@@ -27,6 +27,7 @@ pub(crate) use embeddings::embed_attributes;
 pub use embeddings::{EmbeddingScorer, Embeddings};
 pub use evidence::{Evidence, Side};
 pub(crate) use evidence::{SMALL_CHANCE, Source, WarmNodes};
+pub(crate) use field::Room;
 pub use fit::Examples;
 pub(crate) use given::{GIVEN, GivenTerms};
 pub use given::{Given, GivenLinks};

@@ -85,7 +85,7 @@ impl Evidence<'_> {
             return best.into_starts();
         };
         let (side, row) = self.side(node);
-        let breadth = breadth.max(STARTS) + usize::from(held.is_some());
+        let breadth = breadth + usize::from(held.is_some());
         let found = graph.nearest(side.embeddings.attributes.row(row), 0.0, breadth);
         let nodes: Vec<NodeId> = found.into_iter().map(|found| found.0).collect();
         let (own, mut best) = (self.unit(node), Best::without(held));

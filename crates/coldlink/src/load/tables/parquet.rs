@@ -1,5 +1,6 @@
 //! Parquet files, row by row, as typed cells.
 
+mod counts;
 mod pages;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -81,6 +82,7 @@ fn opened<F: ChunkReader + 'static>(input: &Input, file: F) -> Result<(Box<dyn F
     let most = input.limits().most_unpacked(input.len()?);
     let pages = guarded(path, || Pages::of(&file, &about, most))?.ok_or_else(|| input.unpacks_too_far())?;
     let reader = guarded(path, || SerializedFileReader::new(file))?;
+    guarded(path, || counts::check(&reader, &pages.with_lengths))?;
     Ok((Box::new(reader), pages))
 }
 

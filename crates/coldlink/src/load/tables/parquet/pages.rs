@@ -14,6 +14,8 @@ use parquet::record::Field;
 const BATCH: usize = 1024;
 /// The number of this encoding in a header: values share their beginnings, so that a small page may hold long ones.
 const DELTA_BYTE_ARRAY: i64 = 7;
+/// And of this: values come after their lengths, as they do there.
+const DELTA_LENGTH_BYTE_ARRAY: i64 = 6;
 /// Bytes that a page takes beside its values: a file may name a page as often as it likes.
 const HEADER: u64 = 64;
 /// How deep structures of a header may lie within one another.
@@ -24,13 +26,19 @@ const DEPTH: usize = 8;
 pub(super) struct Pages {
     /// How many values of a column may be read at a time.
     pub batch: usize,
+    /// Groups of rows and columns in which values come with lengths.
+    pub with_lengths: Vec<(usize, usize)>,
 }
 
 impl Pages {
     /// Of a file whose pages may unpack to `most` bytes; nothing where they ask for more.
     pub fn of(file: &impl ChunkReader, about: &ParquetMetaData, most: u64) -> Result<Option<Self>> {
-        let (mut left, mut longest) = (most, 0);
-        for column in about.row_groups().iter().flat_map(RowGroupMetaData::columns) {
+        let (mut left, mut longest, mut with_lengths) = (most, 0, Vec::new());
+        let columns = |(group, about): (usize, &'_ RowGroupMetaData)| {
+            (0..about.num_columns()).map(move |column| (group, column)).collect::<Vec<_>>()
+        };
+        for place in about.row_groups().iter().enumerate().flat_map(columns) {
+            let column = about.row_group(place.0).column(place.1);
             let (mut start, bytes) = column.byte_range();
             let end = start.checked_add(bytes).ok_or_else(contradiction)?;
             while start < end {
@@ -48,15 +56,18 @@ impl Pages {
                 if header.shares_beginnings {
                     longest = longest.max(header.unpacked);
                 }
+                if header.has_lengths && with_lengths.last() != Some(&place) {
+                    with_lengths.push(place);
+                }
                 check_stream(file, column, data, &header)?;
             }
         }
         let batch = most.checked_div(longest).map_or(BATCH, |values| values.clamp(1, BATCH as u64) as usize);
-        Ok(Some(Pages { batch }))
+        Ok(Some(Pages { batch, with_lengths }))
     }
 }
 
-fn contradiction() -> ParquetError {
+pub(super) fn contradiction() -> ParquetError {
     ParquetError::General("its pages contradict one another".to_owned())
 }
 
@@ -86,6 +97,7 @@ struct Header {
     values: u64,
     is_dictionary: bool,
     shares_beginnings: bool,
+    has_lengths: bool,
     /// Bytes in front that are not packed, of two sorts.
     levels: [u64; 2],
 }
@@ -109,7 +121,10 @@ impl Header {
                 self.values = self.values.max(size()?);
                 self.is_dictionary |= part == DICTIONARY;
             }
-            (DATA, 2) | (SECOND_DATA, 4) => self.shares_beginnings |= number == DELTA_BYTE_ARRAY,
+            (DATA, 2) | (SECOND_DATA, 4) => {
+                self.shares_beginnings |= number == DELTA_BYTE_ARRAY;
+                self.has_lengths |= matches!(number, DELTA_BYTE_ARRAY | DELTA_LENGTH_BYTE_ARRAY);
+            }
             (SECOND_DATA, 5 | 6) => self.levels[field as usize - 5] = size()?,
             _ => {}
         }
@@ -214,7 +229,7 @@ impl<R: Read> HeaderReader<R> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::io::Write;
     use std::sync::Arc;
 
@@ -244,7 +259,7 @@ mod tests {
         })
     }
 
-    fn written(properties: WriterProperties, texts: &[ByteArray]) -> Bytes {
+    pub(in super::super) fn written(properties: WriterProperties, texts: &[ByteArray]) -> Bytes {
         let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
         let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
         let mut group = writer.next_row_group().unwrap();
@@ -297,15 +312,22 @@ mod tests {
 
     /// A page of plain values: of texts, or of a dictionary.
     fn page(is_dictionary: bool, unpacked: i32, values: i32, packed: &[u8]) -> Vec<u8> {
-        let sort = if is_dictionary { 2 } else { 0 };
-        let part = if is_dictionary { vec![0x4c] } else { vec![0x2c] };
-        let levels = if is_dictionary { Vec::new() } else { [field(1, 3), field(1, 3)].concat() };
-        let header = [field(1, sort), field(1, unpacked), field(1, packed.len() as i32), part].concat();
-        [&header, &field(1, values), &field(1, 0), &levels, &[0, 0][..], packed].concat()
+        if !is_dictionary {
+            return page_of(0, unpacked, values, packed);
+        }
+        let header = [field(1, 2), field(1, unpacked), field(1, packed.len() as i32), vec![0x4c]].concat();
+        [&header, &field(1, values), &field(1, 0), &[0, 0][..], packed].concat()
+    }
+
+    /// A page of texts in an encoding.
+    pub(in super::super) fn page_of(encoding: i32, unpacked: i32, values: i32, packed: &[u8]) -> Vec<u8> {
+        let header = [field(1, 0), field(1, unpacked), field(1, packed.len() as i32), vec![0x2c]].concat();
+        let levels = [field(1, 3), field(1, 3)].concat();
+        [&header, &field(1, values), &field(1, encoding), &levels, &[0, 0][..], packed].concat()
     }
 
     /// A file of one page whose footer says that it is small.
-    fn file_of(page: &[u8], codec: Compression) -> Bytes {
+    pub(in super::super) fn file_of(page: &[u8], codec: Compression) -> Bytes {
         let schema = Arc::new(SchemaDescriptor::new(Arc::new(parse_message_type(SCHEMA).unwrap())));
         let column = ColumnChunkMetaData::builder(schema.column(0)).set_compression(codec).set_num_values(1);
         let column = column.set_data_page_offset(4).set_total_compressed_size(page.len() as i64);
@@ -327,7 +349,10 @@ mod tests {
         let file = file_of(&page(true, 100, i32::MAX, b"12345678"), Compression::SNAPPY);
         assert_eq!(Pages::of(&file, &about(&file), MOST).unwrap(), None, "a dictionary of two thousand million");
         let file = file_of(&page(false, 100, 1, b"12345678"), Compression::SNAPPY);
-        assert_eq!(Pages::of(&file, &about(&file), MOST).unwrap(), Some(Pages { batch: BATCH }));
+        assert_eq!(
+            Pages::of(&file, &about(&file), MOST).unwrap(),
+            Some(Pages { batch: BATCH, with_lengths: Vec::new() })
+        );
     }
 
     #[test]
