@@ -30,32 +30,19 @@ impl JoinedNodes {
 
     /// The last of them.
     pub fn last(&self, count: usize) -> Self {
-        let Embeddings { attributes, structure, warm } = &self.embeddings;
-        let first = self.embeddings.nodes() - count;
-        let rows = |matrix: &Matrix<f32>| {
-            let chunks = matrix.chunks()[first * matrix.row_chunks()..].to_vec();
-            Matrix::from_chunks(count, matrix.columns(), chunks).expect("whole rows")
-        };
+        let (rows, first) = (&self.embeddings.attributes, self.embeddings.nodes() - count);
+        let chunks = rows.chunks()[first * rows.row_chunks()..].to_vec();
+        let rows = Matrix::from_chunks(count, rows.columns(), chunks).expect("whole rows");
         let words = |words: &TfIdfRows| words.of_rows((first..words.rows()).map(|row| words.row(row)));
-        JoinedNodes {
-            embeddings: Embeddings {
-                attributes: rows(attributes),
-                structure: rows(structure),
-                warm: warm[first..].to_vec(),
-            },
-            words: self.words.as_ref().map(words),
-        }
+        JoinedNodes { embeddings: Embeddings::of_cold(rows), words: self.words.as_ref().map(words) }
     }
 
     /// Bytes of memory that they take.
     pub fn held_bytes(&self) -> usize {
-        let Embeddings { attributes, structure, warm } = &self.embeddings;
         let of_words =
             |words: &TfIdfRows| size_of_val(words.offsets()) + size_of_val(words.entries()) + words.held_bytes();
-        size_of_val(attributes.chunks())
-            + size_of_val(structure.chunks())
-            + warm.len()
-            + self.words.as_ref().map_or(0, of_words)
+        let of_rows = size_of_val(self.embeddings.attributes.chunks()) + self.embeddings.nodes();
+        of_rows + self.words.as_ref().map_or(0, of_words)
     }
 }
 
