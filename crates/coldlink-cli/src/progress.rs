@@ -214,6 +214,8 @@ pub struct Tally {
     shown: Shown,
     unit: &'static str,
     done: usize,
+    /// Those of the first report.
+    before: usize,
     total: usize,
     started: Instant,
     last_line: Instant,
@@ -231,17 +233,22 @@ impl Tally {
             }
         };
         let now = Instant::now();
-        Tally { shown, unit, done: 0, total, started: now, last_line: now }
+        Tally { shown, unit, done: 0, before: 0, total, started: now, last_line: now }
     }
 
     /// So many more are done.
     pub fn add(&mut self, number: usize) {
+        if self.done == 0 {
+            // What comes before the first is no measure of the others.
+            self.started = Instant::now();
+            self.before = number;
+        }
         self.done += number;
         match &self.shown {
             Shown::Bar(bar) => bar.set_position(self.done as u64),
             Shown::Lines if self.last_line.elapsed() > BETWEEN_LINES => {
                 self.last_line = Instant::now();
-                let rate = self.done as f64 / self.started.elapsed().as_secs_f64();
+                let rate = (self.done - self.before).max(1) as f64 / self.started.elapsed().as_secs_f64();
                 let left = (self.total - self.done) as f64 / rate;
                 let (done, total, unit) = (whole(self.done), whole(self.total), self.unit);
                 eprintln!("{done} of {total} {unit}, {rate:.0}/s, {left:.0} s left");

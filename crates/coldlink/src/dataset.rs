@@ -43,6 +43,9 @@ pub struct Notes {
     pub other_forms: Option<OtherForms>,
     /// Columns of the node table that became no attribute: texts that nearly every row has to itself, or nothing at all.
     pub ignored_columns: Vec<String>,
+    /// Columns of the edge table that say nothing of links here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unused_link_columns: Vec<String>,
     /// What cells of the node table say that could not be used, a line each.
     #[serde(default)]
     pub cells: Vec<String>,
@@ -251,6 +254,13 @@ impl Dataset {
         lines.extend(self.relations.as_ref().map(|relations| in_words(relations.roles.relations())));
         lines.extend(weights_in_words(self.links().0, notes.cleaned.duplicates));
         lines.extend(times_in_words(self.links().0));
+        if !notes.unused_link_columns.is_empty() {
+            let (s, are) = if notes.unused_link_columns.len() == 1 { ("", "is") } else { ("s", "are") };
+            let columns = all_quoted(&notes.unused_link_columns);
+            lines.push(format!(
+                "column{s} {columns} of the links {are} not used; `[edges]` can name a weight, a time or a relation"
+            ));
+        }
         lines.extend(notes.left_out());
         lines.extend(notes.cells.iter().cloned());
         lines.extend(notes.doubts());

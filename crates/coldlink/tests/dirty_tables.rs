@@ -160,9 +160,9 @@ fn dirty_tables_become_what_they_would_become_by_hand() {
 }
 
 #[test]
-fn a_column_whose_values_are_never_linked_to_themselves_tells_node_types_if_it_is_called_so() {
-    let world = World { nodes: 300, node_types: 2, ..World::default() };
-    let load_named = |name: &str, columns: &str| {
+fn a_column_whose_values_are_never_linked_to_themselves_tells_node_types_if_it_is_called_so_or_links_are_many() {
+    let load_some = |nodes: u32, name: &str, columns: &str| {
+        let world = World { nodes, node_types: 2, ..World::default() };
         let folder = tempfile::tempdir().unwrap();
         world.write_tables(folder.path()).unwrap();
         let nodes = folder.path().join("nodes.csv");
@@ -171,6 +171,7 @@ fn a_column_whose_values_are_never_linked_to_themselves_tells_node_types_if_it_i
         let columns = Columns::parse(columns).unwrap();
         load(folder.path(), &LoadOptions { columns, ..LoadOptions::default() }).unwrap()
     };
+    let load_named = |name: &str, columns: &str| load_some(300, name, columns);
     let kind = |data: &Dataset, name: &str| data.schema.as_ref().unwrap().column(name).unwrap().0.kind;
     let note = |data: &Dataset, start: &str| data.notes_in_words().iter().any(|line| line.starts_with(start));
     let taken = load_named("kind", "");
@@ -178,7 +179,11 @@ fn a_column_whose_values_are_never_linked_to_themselves_tells_node_types_if_it_i
     assert!(note(&taken, "column `kind`: taken for the node type: no link joins two nodes of"));
     let said = load_named("kind", "[columns]\nkind.kind = \"categorical\"\n");
     assert!(said.attributes.types().is_none() && !note(&said, "column `kind`"));
-    let proposed = load_named("shelf", "");
+    let by_links = load_named("shelf", "");
+    assert_eq!(by_links.attributes.types(), taken.attributes.types());
+    assert!(note(&by_links, "column `shelf`: taken for the node type: no link joins two nodes of"));
+    let proposed = load_some(70, "shelf", "");
+    assert!((80..200).contains(&proposed.graph.links()), "{}", proposed.graph.links());
     assert_eq!(kind(&proposed, "shelf"), ColumnKind::categorical());
     assert!(note(&proposed, "column `shelf`: looks like a node type: no link joins two nodes of"));
     let given = load_named("shelf", "[columns]\nshelf.kind = \"type\"\n");

@@ -15,9 +15,9 @@ use super::kind::{DateOrder, Decimal, Separator};
 use super::{numbers, times};
 
 /// Texts that say that nothing is known, where any other text would be an error.
-const MISSING_WORDS: [&str; 16] = [
+const MISSING_WORDS: [&str; 18] = [
     "nan", "na", "n/a", "n.a.", "#n/a", "null", "(null)", "none", "nil", "-", "--", "?", "unknown", "missing", "tbd",
-    "\\N",
+    "\\N", "–", "—",
 ];
 
 /// What one cell of a table says.

@@ -22,6 +22,8 @@ pub struct Mismatches {
     pub first_unreadable: Option<(u64, String)>,
     /// The same by column, in the order in which they were found.
     pub odd: Vec<OddCells>,
+    /// Rows that say the same as an earlier one of that name.
+    pub repeated_rows: usize,
     /// A column that tells more node types than can be told apart, and how many.
     pub too_many_types: Option<(String, usize)>,
 }
@@ -94,6 +96,10 @@ impl Mismatches {
         if self.unknown_values > 0 {
             let (s, are) = if self.unknown_values == 1 { ("", "is") } else { ("s", "are") };
             notes.push(format!("{} value{s} {are} unknown to the model", self.unknown_values));
+        }
+        if self.repeated_rows > 0 {
+            let s = if self.repeated_rows == 1 { "" } else { "s" };
+            notes.push(format!("ignored {} repeated row{s}", self.repeated_rows));
         }
         notes.extend(self.odd.iter().map(OddCells::note));
         if let Some((column, types)) = &self.too_many_types {

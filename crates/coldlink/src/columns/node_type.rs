@@ -17,7 +17,9 @@ const BY_CHANCE: f64 = 20.0;
 const SHARE: f64 = 0.2;
 /// The share of link ends that may have no value.
 const UNTOLD: f64 = 0.01;
-/// Columns of these names are taken for it at once; of other columns it is proposed.
+/// Links that would join two nodes of one value by chance, from which on a column is taken for it at once if none does.
+const CERTAIN: f64 = 100.0;
+/// Columns of these names are taken for it at once as well; of other columns it is proposed.
 const NAMES: [&str; 7] = ["type", "kind", "label", "node_kind", "node_label", "entity", "entity_type"];
 
 /// A column that looks as if it told node types.
@@ -26,6 +28,8 @@ pub(crate) struct TypeColumn {
     pub name: String,
     /// A value that no two linked nodes share.
     pub value: String,
+    /// Whether no value at all is shared, though many would be by chance.
+    pub is_certain: bool,
 }
 
 impl TypeColumn {
@@ -38,21 +42,24 @@ impl TypeColumn {
         columns.sort_by_key(|(column, _)| !is_name(&column.name));
         columns.into_iter().find_map(|(column, first)| {
             let Values::Listed(values) = &column.values else { return None };
-            let apart = value_apart(first, values.len(), attributes, graph)?;
-            Some(TypeColumn { name: column.name.clone(), value: values[apart].clone() })
+            let (apart, is_certain) = value_apart(first, values.len(), attributes, graph)?;
+            Some(TypeColumn { name: column.name.clone(), value: values[apart].clone(), is_certain })
         })
     }
 
-    /// Whether its name says the same.
-    pub fn is_named(&self) -> bool {
-        is_name(&self.name)
+    /// Whether it is one beyond doubt: its name says the same, or all links do.
+    pub fn is_taken(&self) -> bool {
+        self.is_certain || is_name(&self.name)
     }
 
     /// Says in what was found out about the column why it was taken, or how it could be.
     pub fn tell(&self, finding: &mut Finding) {
         let reason = format!("no link joins two nodes of `{}`", self.value);
-        finding.doubt = Some(if self.is_named() {
-            finding.reason = format!("its name says that it tells node types, and {reason}");
+        finding.doubt = Some(if self.is_taken() {
+            finding.reason = match self.is_certain {
+                true => "it tells node types: no link joins two nodes of one value".to_owned(),
+                false => format!("its name says that it tells node types, and {reason}"),
+            };
             format!("taken for the node type: {reason}; `kind = \"categorical\"` undoes it")
         } else {
             format!("looks like a node type: {reason}; `kind = \"type\"` takes it for one")
@@ -69,8 +76,8 @@ fn may_tell(column: &Column) -> bool {
     is_few && matches!(column.kind, ColumnKind::Categorical { part: CellPart::Whole, .. })
 }
 
-/// The value that most link ends have of those that join no two nodes.
-fn value_apart(first: u32, values: usize, attributes: &Attributes, graph: &Graph) -> Option<usize> {
+/// The value that most link ends have of those that join no two nodes, and whether no value does, beyond chance.
+fn value_apart(first: u32, values: usize, attributes: &Attributes, graph: &Graph) -> Option<(usize, bool)> {
     let value = |node: NodeId| {
         let columns = attributes.row(node).0;
         let place = columns.partition_point(|&column| column < first);
@@ -91,5 +98,8 @@ fn value_apart(first: u32, values: usize, attributes: &Attributes, graph: &Graph
         let share = ends[value] as f64 / all;
         within[value] == 0 && share >= SHARE && share * share * all / 2.0 >= BY_CHANCE
     };
-    (0..values).filter(is_apart).max_by_key(|&value| ends[value]).filter(|_| untold as f64 <= UNTOLD * all)
+    let by_chance = ends.iter().map(|&ends| (ends as f64 / all).powi(2)).sum::<f64>() * all / 2.0;
+    let is_certain = untold == 0 && within.iter().all(|&links| links == 0) && by_chance >= CERTAIN;
+    let apart = (0..values).filter(is_apart).max_by_key(|&value| ends[value]);
+    apart.filter(|_| untold as f64 <= UNTOLD * all).map(|value| (value, is_certain))
 }

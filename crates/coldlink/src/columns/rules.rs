@@ -85,6 +85,10 @@ const RULES: &[Rule] = &[
         reason: "cells have several words",
         kind: |facts| is(facts.survey.words_of_a_cell() >= WORDS_OF_A_TEXT, ColumnKind::text()),
     },
+    Rule {
+        reason: "cells are made of a few words that come again and again",
+        kind: |facts| is(facts.survey.are_made_of_few_words(), ColumnKind::text()),
+    },
     Rule { reason: "nearly all cells differ and have words", kind: |facts| is(facts.are_titles(), ColumnKind::text()) },
     Rule {
         reason: "web addresses, used by their words",
@@ -316,6 +320,18 @@ mod tests {
         check_dirty("share", |row| format!("{}.5 %", row % 100), ["half", "a lot"], ColumnKind::numeric());
         check_dirty("cost", |row| format!("${},{:03}", row % 9 + 1, row), ["free", "ask"], ColumnKind::numeric());
         check("flag", |row| format!("{}", row % 2), ColumnKind::numeric());
+    }
+
+    #[test]
+    fn cells_of_a_few_words_that_come_again_are_texts() {
+        let genres = ["Comedy", "Drama", "Crime", "Action", "Romance", "Thriller", "Horror", "Western", "Musical"];
+        let cell = |row: usize| {
+            let chosen = (0..9).filter(|place| mixed(row * 7) >> (place + 30) & 3 == 0 || *place == row % 9);
+            chosen.map(|place| genres[place]).collect::<Vec<_>>().join(" ")
+        };
+        check("class", cell, ColumnKind::text());
+        let cities = |row: usize| format!("New Town{} West", (b'a' + (row % 26) as u8) as char);
+        check("city", cities, ColumnKind::categorical());
     }
 
     #[test]

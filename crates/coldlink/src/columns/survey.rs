@@ -363,6 +363,14 @@ impl Survey {
         self.names_share_words() && !self.are_hex() && !self.are_emails() && !self.are_urls()
     }
 
+    /// Whether many different cells are made of few words, as `Comedy Drama`, `Drama` and `Comedy Crime` are.
+    pub fn are_made_of_few_words(&self) -> bool {
+        let (words, cells) = (self.names.words.len(), self.different.len());
+        let several = self.words_of_a_cell() >= 1.25 && cells > FEW;
+        let common = self.names.words.values().filter(|&&cells| cells >= 3).count();
+        several && words > 0 && 3 * words <= cells && 2 * common >= words
+    }
+
     /// Whether cells are names that share words.
     pub fn names_share_words(&self) -> bool {
         self.names.have_common_words()

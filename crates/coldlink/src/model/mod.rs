@@ -217,10 +217,15 @@ impl Model {
         Some(self.memory.as_ref()?.weights.probability(f64::from(score), base_rate))
     }
 
-    /// The share of linked pairs among all pairs of the training graph. Nodes that joined later had no chance of a link yet, so
-    /// they do not make links rarer.
+    /// The share of linked pairs among all pairs of the training graph whose node types are linked at all. Nodes that joined later
+    /// had no chance of a link yet, so they do not make links rarer.
     pub fn base_rate(&self) -> f64 {
-        let nodes = self.summary.nodes.saturating_sub(self.summary.added) as f64;
+        let nodes = self.summary.nodes.saturating_sub(self.summary.added);
+        if let Some(types) = &self.types {
+            let links = self.memory.as_ref().map_or(self.summary.links, |memory| memory.graph.links());
+            return 2.0 * links as f64 / types.pairs(nodes).max(1.0);
+        }
+        let nodes = nodes as f64;
         let pairs = (nodes * (nodes - 1.0)).max(1.0);
         match &self.memory {
             // A directed relation has a pair for either direction.

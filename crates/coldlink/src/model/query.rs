@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Among, FilterError, Model, Plan};
 use crate::dataset::{End, LinkProblem, NewNodes, PairQuery};
-use crate::graph::{NameIndex, NodeId};
+use crate::graph::{NameIndex, Names, NodeId};
 use crate::hint::Hint;
 use crate::model::EncodedNodes;
 use crate::score::Given;
@@ -319,7 +319,8 @@ impl Model {
         excluded.sort_unstable();
         excluded.dedup();
         let (s, belong) = if unknown == 1 { ("", "belongs") } else { ("s", "belong") };
-        let note = (unknown > 0).then(|| format!("{unknown} excluded name{s} {belong} to no node"));
+        let excluded_note = (unknown > 0).then(|| format!("{unknown} excluded name{s} {belong} to no node"));
+        let notes = excluded_note.into_iter().chain(self.known_among(asked)).collect();
         Ok(Resolved {
             count: query.count,
             among: query.among,
@@ -329,7 +330,25 @@ impl Model {
             popularity,
             base_rate: self.checked_base_rate(query.base_rate)?,
             explain: query.explain,
-            notes: note.into_iter().collect(),
+            notes,
+        })
+    }
+
+    /// A note on new nodes that have the names of known ones.
+    fn known_among(&self, asked: &Asked) -> Option<String> {
+        let names = &asked.new.names;
+        if asked.are_known() || matches!(names, Names::Numbered(_)) {
+            return None;
+        }
+        let mut known = names.iter().filter(|name| self.find(name).is_some());
+        let first = known.next()?;
+        let example = quoted(&first);
+        Some(match known.count() {
+            0 => format!("new node `{example}` has the name of a known one, but is asked about as a new one"),
+            more => format!(
+                "{} new nodes have the names of known ones, such as `{example}`, but are asked about as new ones",
+                more + 1
+            ),
         })
     }
 

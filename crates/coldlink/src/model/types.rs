@@ -89,6 +89,20 @@ impl LinkedTypes {
         LinkedTypes { types: types.clone(), linked: linked.into_iter().collect(), in_roles }
     }
 
+    /// How many pairs there are among the first nodes, in both orders and each role, whose types are linked.
+    pub(super) fn pairs(&self, nodes: usize) -> f64 {
+        let mut of_type = vec![0_usize; self.types.count()];
+        self.types.all()[..nodes].iter().for_each(|&found| of_type[usize::from(found)] += 1);
+        let pairs = |one: u8, other: u8| {
+            let [a, b] = [one, other].map(|found| of_type[usize::from(found)] as f64);
+            if one == other { a * (a - 1.0) } else { a * b }
+        };
+        match self.in_roles.is_empty() {
+            true => self.linked.iter().map(|&[one, other]| pairs(one, other)).sum(),
+            false => self.in_roles.iter().map(|&[_, one, other]| pairs(one, other)).sum(),
+        }
+    }
+
     /// Whether nodes of a type, in a role, have links with nodes of another.
     fn are_linked(&self, role: usize, one: u8, other: u8) -> bool {
         match self.in_roles.is_empty() {
@@ -257,6 +271,7 @@ mod tests {
         };
         let graph = Graph::from_links(2, [(0, 1)]);
         let known = LinkedTypes::of((&graph, &PLAIN), &of(&["item", "user"], vec![0, 1]));
+        assert_eq!(known.pairs(2), 2.0, "in both orders");
         assert_eq!((&known.linked[..], &known.in_roles[..]), (&[[0, 1], [1, 0]][..], &[][..]));
         let new = of(&["item", "user", "robot"], vec![2, 0, 3]);
         let followed = known.followed_by(Some(&new), 3);

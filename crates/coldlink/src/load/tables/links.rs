@@ -29,6 +29,8 @@ const TIMES: [&str; 9] =
 pub(super) struct Links {
     pub given: GivenLinks,
     pub unknown_ends: usize,
+    /// Columns that nothing is made of.
+    pub unused: Vec<String>,
 }
 
 impl Links {
@@ -38,7 +40,8 @@ impl Links {
         if said.source.is_none() && said.target.is_none() {
             columns.check_header(&rows, nodes)?;
         }
-        let (mut links, mut times) = (Links::default(), Times::default());
+        let unused = columns.unused(rows.header());
+        let (mut links, mut times) = (Links { unused, ..Links::default() }, Times::default());
         while let Some((line, row)) = rows.next()? {
             let added = links.add(&columns, row, nodes, (&mut times, options.unknown_nodes));
             added.map_err(|problem| rows.line_problem(line, problem))?;
@@ -121,6 +124,14 @@ impl LinkColumns {
             time: optional(time, &TIMES),
             relation: optional(relation, &RELATIONS),
         })
+    }
+
+    /// The names of all other columns.
+    fn unused(&self, header: &[String]) -> Vec<String> {
+        let optional = [&self.weight, &self.time, &self.relation].into_iter().flatten();
+        let used: Vec<usize> = optional.chain([&self.source, &self.target]).map(|column| column.index).collect();
+        let others = header.iter().enumerate().filter(|(place, name)| !used.contains(place) && !name.is_empty());
+        others.map(|(_, name)| name.clone()).collect()
     }
 
     /// Whether the first line is a header: it is none where it names nodes.

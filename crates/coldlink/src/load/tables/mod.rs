@@ -73,7 +73,7 @@ fn assemble<'a>(
 ) -> Result<Dataset, LoadError> {
     let table = NodeTable::read(open, &some_ends(links()?, options)?, &options.columns, options.strict_input)?;
     let ends = Ends::new(&table.file_name, table.index()?, options);
-    let Links { given, unknown_ends } = Links::read(links()?, &ends, options)?;
+    let Links { given, unknown_ends, unused } = Links::read(links()?, &ends, options)?;
     options.check_relations(edges, &given.relations)?;
     let built = given.build(ends.numbers.len(), options);
     let other_forms = ends.other_forms();
@@ -81,6 +81,7 @@ fn assemble<'a>(
     let notes = Notes {
         unknown_ends,
         other_forms,
+        unused_link_columns: unused,
         repeated_rows: table.repeated_rows,
         ignored_columns: table.schema.ignored(),
         cells: table.mismatches.notes(),
@@ -108,7 +109,7 @@ fn with_types<'a>(
     let Some(found) = found.filter(|found| !options.columns.columns.contains_key(&found.name)) else {
         return Ok(table);
     };
-    if found.is_named() {
+    if found.is_taken() {
         let mut columns = options.columns.clone();
         columns.columns.insert(found.name.clone(), ColumnKind::Type {});
         columns.id = Some(table.schema.id);

@@ -1,5 +1,6 @@
 //! Rows of nodes: their names, and what they are encoded to.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -194,11 +195,45 @@ pub(in crate::load) fn read_new(
     }
     let named = |(row, name): (usize, &str)| if name.is_empty() { format!("new {}", row + 1) } else { name.to_owned() };
     let texts: Texts = texts.iter().enumerate().map(named).collect();
-    index(&texts, |row| lines[row]).map_err(|(row, problem)| LoadError::Line { path, line: lines[row], problem })?;
     let mut encoded = encoder.end();
-    let mismatches = std::mem::take(&mut encoded.mismatches);
+    let mut mismatches = std::mem::take(&mut encoded.mismatches);
     let attributes = attributes(schema, encoded, AttributeNames::default());
-    Ok(NewNodes { names: Names::Texts(texts), attributes, mismatches })
+    let kept = without_repeated(&texts, &attributes, strict, &lines);
+    let kept = kept.map_err(|(row, problem)| LoadError::Line { path, line: lines[row], problem })?;
+    mismatches.repeated_rows = texts.len() - kept.len();
+    if mismatches.repeated_rows == 0 {
+        return Ok(NewNodes { names: Names::Texts(texts), attributes, mismatches });
+    }
+    let names = Names::from_texts(kept.iter().map(|&row| texts.get(row as usize)));
+    Ok(NewNodes { names, attributes: attributes.select(&kept), mismatches })
+}
+
+/// The rows of new nodes without those that say the same as an earlier row of that name, or the row that says something else.
+fn without_repeated(
+    names: &Texts,
+    attributes: &Attributes,
+    strict: bool,
+    lines: &[u64],
+) -> Result<Vec<NodeId>, (usize, LineProblem)> {
+    let mut first = HashMap::with_capacity(names.len());
+    let mut kept = Vec::with_capacity(names.len());
+    for (row, name) in names.iter().enumerate() {
+        match first.entry(name) {
+            Entry::Vacant(free) => {
+                free.insert(row as NodeId);
+                kept.push(row as NodeId);
+            }
+            Entry::Occupied(taken) => {
+                let rows = [*taken.get(), row as NodeId];
+                let [a, b] = rows.map(|row| attributes.select(&[row]));
+                if strict || a != b {
+                    let line = lines[rows[0] as usize];
+                    return Err((row, LineProblem::RepeatedNode { name: name.to_owned(), first: line }));
+                }
+            }
+        }
+    }
+    Ok(kept)
 }
 
 /// The place of the names, the kinds of all other columns, and what was found out about them.
