@@ -122,7 +122,7 @@ fn similar_nodes_are_found_through_the_index_where_there_is_one() {
     assert_eq!(names(&model), exact);
     // An index that holds three nodes shows that no others are looked at.
     let zeros = [0.0; 60];
-    index.similar = Some(Hnsw::build(&model.embeddings.attributes, &zeros, &zeros, vec![1, 2, 3]));
+    index.similar = Some(vec![Hnsw::build(&model.embeddings.attributes, &zeros, &zeros, vec![1, 2, 3])]);
     model.set_index(index);
     let mut found = names(&model);
     found.sort_unstable();
