@@ -4,6 +4,7 @@ use rand::Rng;
 use rand::seq::index;
 use rayon::prelude::*;
 
+use super::fit_warm::known_pairs;
 use super::listwise::{List, Listwise};
 use super::logistic::logistic;
 use super::weights::log_odds;
@@ -31,6 +32,8 @@ pub struct Examples<'a> {
     pub pairs: &'a [Pair],
     /// Questions whose true answers shall stand high in lists; none where pairs alone matter.
     pub lists: &'a [RankingQuery],
+    /// Questions whose nodes join the graph with most of their true answers, where no pairs are of two known nodes.
+    pub joining: &'a [RankingQuery],
     /// Whom a question is about that does not say so.
     pub candidates: &'a [NodeId],
     /// The seed of what is drawn.
@@ -74,6 +77,16 @@ impl ScoreWeights {
         let main = (0..CLASSES.len()).rev().max_by_key(|&class| all[class].linked.len()).unwrap_or(1);
         let nothing = PairWeights::default();
         let first = fit_class(terms, CLASSES[main], &all[main], &all[main], &nothing);
+        let known = PairClass::WarmWarm as usize;
+        let join = all[known].linked.iter().filter(|linked| **linked).count() < FEWEST;
+        if join {
+            for (role, row, linked) in known_pairs(evidence, examples) {
+                all[known].push(&row, linked);
+                if roles > 1 {
+                    of_roles[role][known].push(&row, linked);
+                }
+            }
+        }
         let fit = |class: usize| {
             if class == main {
                 return first.clone();
@@ -102,20 +115,24 @@ impl ScoreWeights {
         for class in [PairClass::WarmWarm, PairClass::ColdWarm] {
             weights.turn(evidence, terms, class, examples, (&all, &of_roles));
         }
-        weights.level(&all, &of_roles);
+        weights.level(&all, &of_roles, join);
         weights.given = GivenWeights::fit(evidence, terms, examples, &weights);
         weights
     }
 
     /// Makes the log-odds of two new nodes comparable with those of a new and a warm one: a negative keeps the new end of a link, of two
-    /// new ends either, so that two new nodes are linked in a smaller share of the pairs than among all.
-    fn level(&mut self, all: &[Sample; 3], of_roles: &[[Sample; 3]]) {
-        let (class, mut shared) = (PairClass::ColdCold, None);
-        let Some(level) = expected(&self.cold_warm, &all[PairClass::ColdWarm as usize]) else { return };
-        for (weights, samples) in self.of_class(class).into_iter().zip(std::iter::once(all).chain(of_roles)) {
-            let own = expected(weights, &samples[class as usize]).map(|own| level - own);
-            weights.offset = own.or(shared).unwrap_or(0.0);
-            shared = shared.or(Some(weights.offset));
+    /// new ends either, so that two new nodes are linked in a smaller share of the pairs than among all. And those of two known nodes
+    /// with those of all pairs, where known nodes had to `join` to be weighed.
+    fn level(&mut self, all: &[Sample; 3], of_roles: &[[Sample; 3]], join: bool) {
+        let of_new = expected(&self.cold_warm, &all[PairClass::ColdWarm as usize]);
+        let of_all = join.then(|| log_odds(self.prevalence));
+        for (class, level) in [(PairClass::ColdCold, of_new), (PairClass::WarmWarm, of_all)] {
+            let (Some(level), mut shared) = (level, None) else { continue };
+            for (weights, samples) in self.of_class(class).into_iter().zip(std::iter::once(all).chain(of_roles)) {
+                let own = expected(weights, &samples[class as usize]).map(|own| level - own);
+                weights.offset = own.or(shared).unwrap_or(0.0);
+                shared = shared.or(Some(weights.offset));
+            }
         }
     }
 

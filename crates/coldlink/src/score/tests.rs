@@ -281,7 +281,7 @@ fn weights_find_the_truth_and_classes_without_pairs_follow_the_others() {
 }
 
 fn only(pairs: &[Pair]) -> Examples<'_> {
-    Examples { pairs, lists: &[], candidates: &[], seed: 0 }
+    Examples { pairs, lists: &[], joining: &[], candidates: &[], seed: 0 }
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn lists_turn_the_weights_to_what_puts_true_links_first_and_keep_a_log_odds() {
     }
     let terms = [Term::Attributes, Term::Degree];
     let fit = |lists: &[RankingQuery]| {
-        let examples = Examples { pairs: &pairs, lists, candidates: &warm, seed: 3 };
+        let examples = Examples { pairs: &pairs, lists, joining: &[], candidates: &warm, seed: 3 };
         ScoreWeights::fit(&evidence, &terms, &examples)
     };
     let (by_pairs, by_lists) = (fit(&[]), fit(&lists));
