@@ -123,6 +123,7 @@ class Query:
         explain: bool,
         relation: str | None,
         direction: str | None,
+        explore: float,
     ) -> Query: ...
 
 def forget_threads() -> None: ...

@@ -109,6 +109,7 @@ class Model:
         known: Iterable[Any] | None = None,
         links: Any = None,
         among: str = "known",
+        explore: float = 0.0,
         exclude: Iterable[Any] = (),
         node_type: str | None = None,
         relation: str | None = None,
@@ -123,7 +124,8 @@ class Model:
         `new` is a DataFrame, a dict or a list of dicts with the columns of the table that was trained on; an array or
         a sparse matrix with the columns of `x`, where `names` may name its rows; or the path of a table. Targets are
         looked for `among` the `"known"` nodes, the other `"new"` ones or `"both"`, never among the names in `exclude`,
-        which may be a single name.
+        which may be a single name. `explore` is the share of links that lead to new candidates at least: to other new
+        nodes or, among known ones, to nodes without links.
         Where nodes have types, `node_type` is the one to find. Where links have several relations, `relation` names
         one; where they have a direction, `direction` is `"out"` of the new nodes unless you say `"in"` or `"both"`.
         `where` has values that known targets must have, as
@@ -151,9 +153,12 @@ class Model:
         >>> found = model.recommend({"id": "n1", "words": "honey"}, k=3, where={"words": "hive"})["target"]
         >>> ["hive" in words for words in papers.set_index("id")["words"][found]]
         [True, True, True]
+        >>> both = model.recommend([{"words": "honey"}, {"words": "hive"}], k=2, among="both", explore=0.5)
+        >>> both.groupby("source")["known"].any().to_list(), (~both["known"]).sum() >= 2
+        ([True, True], True)
         """
         asked = self._ask(new, names, known, links)
-        query = _query(k, among, exclude, node_type, where, popularity, base_rate, False, relation, direction)
+        query = _query(k, among, exclude, node_type, where, popularity, base_rate, False, relation, direction, explore)
         rows, ranks, targets, scores, probabilities, meanings, notes = asked.recommend(query)
         notice(asked.notes + notes)
         new_names = tables.names_array(asked.names(), len(asked))
@@ -181,6 +186,7 @@ class Model:
         known: Iterable[Any] | None = None,
         links: Any = None,
         among: str = "known",
+        explore: float = 0.0,
         exclude: Iterable[Any] = (),
         node_type: str | None = None,
         relation: str | None = None,
@@ -204,7 +210,7 @@ class Model:
         ['words=honey']
         """
         asked = self._ask(new, names, known, links)
-        query = _query(k, among, exclude, node_type, where, popularity, base_rate, explain, relation, direction)
+        query = _query(k, among, exclude, node_type, where, popularity, base_rate, explain, relation, direction, explore)
         text, notes = asked.links(query)
         return {"links": json.loads(text), "notes": asked.notes + notes}
 
@@ -545,10 +551,21 @@ def _query(
     explain: bool,
     relation: str | None,
     direction: str | None,
+    explore: float,
 ) -> _coldlink.Query:
     excluded, filters = tables.texts_of(tables.several(exclude)), tables.filters(where or {})
     return _coldlink.Query(
-        _count("k", k), among, excluded, node_type, filters, popularity, base_rate, explain, relation, direction
+        _count("k", k),
+        among,
+        excluded,
+        node_type,
+        filters,
+        popularity,
+        base_rate,
+        explain,
+        relation,
+        direction,
+        explore,
     )
 
 

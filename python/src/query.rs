@@ -26,6 +26,7 @@ impl Query {
         explain: bool,
         relation: Option<String>,
         direction: Option<&str>,
+        explore: f64,
     ) -> PyResult<Self> {
         let among = match among {
             "known" => Among::Known,
@@ -48,6 +49,7 @@ impl Query {
         let inner = model::Query {
             count,
             among,
+            explore,
             relation,
             direction,
             exclude,

@@ -57,6 +57,8 @@ def test_links_are_looked_for_where_asked(model: coldlink.Model) -> None:
     assert set(both[both["source"] == "n1"]["target"]) == {f"p{place}" for place in range(150)} - {"p1"} | {"n2"}
     assert set(both[~both["known"]]["target"]) == {"n1", "n2"}
     assert model.recommend(NEW, k=1, among="new")["target"].to_list() == ["n2", "n1"]
+    explored = model.recommend(NEW, k=4, among="both", explore=0.2)
+    assert explored[~explored["known"]]["target"].to_list() == ["n2", "n1"]
     assert not model.recommend(NEW, k=150, popularity=0.0)["target"].equals(model.recommend(NEW, k=150)["target"])
     assert len(model.recommend(NEW, k=0)) == 0 and list(model.recommend(NEW, k=0).columns) == COLUMNS
     with pytest.warns(coldlink.LoadWarning, match="1 excluded name belongs to no node"):
@@ -191,6 +193,7 @@ def test_what_cannot_be_asked_is_refused_in_words(model: coldlink.Model, graph: 
         (lambda: model.recommend(NEW, k=-1), coldlink.ConfigError, "`k` must be a non-negative integer, got -1"),
         (lambda: model.recommend(NEW, among="all"), coldlink.ConfigError, 'got "all"'),
         (lambda: model.recommend(NEW, popularity=2), coldlink.ConfigError, "`popularity` must be from 0 to 1, got 2"),
+        (lambda: model.recommend(NEW, explore=1.5), coldlink.ConfigError, "`explore` must be from 0 to 1, got 1.5"),
         (lambda: model.recommend(NEW, base_rate=1), coldlink.ConfigError, "to 0.999999, got 1"),
         (lambda: model.predict([("p0", "p1")], base_rate=0), coldlink.ConfigError, "to 0.999999, got 0"),
         (lambda: model.evaluate(graph, popularity=-1), coldlink.ConfigError, "from 0 to 1, got -1"),

@@ -43,6 +43,7 @@ class Asked:
     nodes: list[Item]
     k: int = 10
     among: str = "known"
+    explore: float = 0.0
     exclude: list[str] = field(default_factory=list)
     node_type: str | None = None
     where: dict[str, str] = field(default_factory=dict)
@@ -106,6 +107,7 @@ def drawn(random: np.random.Generator) -> Asked:
         nodes,
         k=int(random.choice([1, 3, 10] if explain else [1, 10, 400])),
         among="known" if known else str(random.choice(["known", "known", "new", "both"])),
+        explore=float(random.choice([0.0, 0.0, 0.0, 0.1, 0.3, 1.0])),
         exclude=some_names(random, nodes, int(random.choice([0, 0, 5, 40]))),
         node_type=[None, None, "user", "item"][random.integers(4)],
         where=where,
@@ -190,7 +192,7 @@ def about(asked: Asked) -> dict[str, Any]:
 
 
 def choices(asked: Asked) -> dict[str, Any]:
-    names = ("among", "exclude", "node_type", "where", "popularity", "base_rate")
+    names = ("among", "explore", "exclude", "node_type", "where", "popularity", "base_rate")
     return {name: getattr(asked, name) for name in names}
 
 
@@ -217,6 +219,7 @@ def on_the_command_line(run: Run, models: dict[str, Path], asked: Asked, folder:
     else:
         exclude.write_text("\n".join(["name", *asked.exclude]))
         line += ["--top", asked.k, "--popularity", asked.popularity, "--exclude", exclude]
+        line += ["--explore", asked.explore] if asked.explore else []
         line += [] if asked.known else ["--among", asked.among]
         line += ["--type", asked.node_type] if asked.node_type else []
         line += [part for column, value in asked.where.items() for part in ("--where", f"{column}={value}")]
@@ -236,7 +239,7 @@ def over_http(address: str, asked: Asked) -> list[Item]:
         request["pairs"] = [{**ends, **said} for ends, said in zip(ends, said, strict=True)]
         return posted(f"{address}v1/score", request)
     request |= {"k": asked.k, "among": asked.among, "exclude": asked.exclude, "where": asked.where}
-    request |= {"explain": asked.explain, "popularity": asked.popularity}
+    request |= {"explain": asked.explain, "popularity": asked.popularity, "explore": asked.explore}
     if asked.node_type is not None:
         request["type"] = asked.node_type
     return posted(f"{address}v1/links", request)

@@ -122,6 +122,9 @@ fn a_model_finds_links_of_new_nodes_within_their_topic() {
     assert!(mixed.starts_with("source,rank,target,known,score"), "{mixed}");
     let of_new: Vec<&str> = mixed.lines().filter(|line| line.contains(",false,")).collect();
     assert_eq!(of_new.len(), 2, "each of two new nodes finds the other: {of_new:?}");
+    let explored = folder.check("predict papers.model --new new.csv --top 4 --among both --explore 0.2 --format csv");
+    let of_new: Vec<&str> = explored.lines().filter(|line| line.contains(",false,")).collect();
+    assert_eq!((lines(&explored).len(), of_new.len()), (9, 2), "{explored}");
     let csv = folder.check("predict papers.model --new new.csv --top 1 --explain --format csv");
     assert!(csv.lines().next().unwrap().ends_with(",explanation"), "{csv}");
     let table = folder.check("predict papers.model --new new.csv --top 1 --format table");
@@ -157,7 +160,9 @@ fn pairs_score_as_the_ranking_does() {
 fn shares_out_of_range_are_refused() {
     let folder = Folder::new();
     assert_eq!(folder.train("papers.model", "").code, 0);
-    for words in ["--popularity 2", "--popularity nan", "--base-rate 0", "--base-rate 1"] {
+    for words in
+        ["--popularity 2", "--popularity nan", "--base-rate 0", "--base-rate 1", "--explore 2", "--explore nan"]
+    {
         assert_eq!(folder.run(&format!("predict papers.model --new new.csv {words}")).code, 2, "{words}");
     }
 }

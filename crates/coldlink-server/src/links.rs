@@ -47,6 +47,11 @@ pub struct LinksRequest {
     /// Where to look for targets.
     #[serde(default, deserialize_with = "word")]
     among: Among,
+    /// The share of each node's links that lead to new candidates at least: to other new nodes or, among known ones, to nodes without
+    /// links.
+    #[serde(default)]
+    #[schema(minimum = 0, maximum = 1, default = 0)]
+    explore: f64,
     /// The relation, where links mean several things; without it, links of all relations.
     #[serde(default)]
     relation: Option<String>,
@@ -137,6 +142,7 @@ fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadl
     let query = Query {
         count: k,
         among: request.among,
+        explore: request.explore,
         relation: request.relation,
         direction: request.direction,
         exclude: request.exclude,

@@ -79,6 +79,10 @@ async fn links_are_looked_for_where_it_is_asked() {
     };
     let new = ask(json!({"among": "new"})).await.json();
     assert_eq!((&new["links"][0]["target"], &new["links"][0]["known"]), (&json!("second"), &json!(false)));
+    let explored = ask(json!({"among": "both", "explore": 0.3})).await.json();
+    let found: Vec<&Value> =
+        explored["links"].as_array().unwrap().iter().filter(|link| link["known"] == false).collect();
+    assert_eq!(found.len(), 2, "each of the two finds the other: {explored}");
     let usual = ask(json!({})).await.json();
     let best = usual["links"][0]["target"].clone();
     let without = ask(json!({"exclude": [best, "nobody"]})).await.json();
@@ -462,6 +466,9 @@ async fn what_is_wrong_has_a_code_a_message_and_a_hint() {
     check(r#"{"nodes": [{}], "popularity": 2}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{}], "popularity": 1.000000000001}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{}], "popularity": -1e-50}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{}], "explore": 1.5}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{}], "explore": -0.1}"#, 400, "bad_value").await;
+    check(r#"{"nodes": [{}], "explore": "all"}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{}], "base_rate": 0}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{"id": ["a"]}]}"#, 400, "bad_value").await;
     check(r#"{"nodes": [{"pages": "many"}]}"#, 400, "bad_value").await;

@@ -28,6 +28,8 @@ pub enum Purpose {
     FoldIn = 10,
     /// Links that validation nodes are given.
     GivenLinks = 11,
+    /// Links that validation nodes join the graph with.
+    JoiningLinks = 12,
 }
 
 /// A seed that differs for each user seed, purpose and index.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 use coldlink::evaluate::{
-    About, BaselineSummary, Calibration, Deviation, FewLinks, Lists, Report, RoleResult, Sample, SeedResult, Summary,
+    About, BaselineSummary, Calibration, Deviation, FewLinks, Lists, Pool, PoolShare, Pools, Report, RoleResult,
+    Sample, SeedResult, Summary,
 };
 use coldlink::pipeline::{Evaluated, Evaluation};
 use coldlink::split::{Audit, AuditStatus, Protocol};
@@ -242,6 +243,12 @@ pub fn report_text(report: &Report, audit: &Audit) -> String {
     if !report.few.is_empty() {
         text.push_str(&format!("\n{}", few(&report.few)));
     }
+    if let Some(pools) = &report.pools {
+        text.push_str(&format!("\n{}\n{}", pool_table(pools), share_table(pools)));
+        if let Some(share) = pools.new_at_10 {
+            text.push_str(&format!("of the ten best of both, {:.1} are new\n", 10.0 * share));
+        }
+    }
     if seeds > 1 {
         text.push_str(&format!("\n{}", per_seed(&report.seeds)));
     }
@@ -352,6 +359,27 @@ fn few(steps: &[FewLinks]) -> Columns {
         let numbers = [(lists.mrr, knn.mrr), (lists.recall_at_10, knn.recall_at_10), (lists.first_hit, knn.first_hit)];
         let numbers = numbers.into_iter().flat_map(|(own, votes)| [metric(own, None), metric(votes, None)]);
         table.row([most, format!("{given:.1}")].into_iter().chain(numbers));
+    }
+    table
+}
+
+/// Links to known nodes and to other new ones, within their pool and together.
+fn pool_table(pools: &Pools) -> Columns {
+    let mut table = Columns::new(["candidates", "links", "MRR", "recall@10", "first hit"]);
+    let rows = [("known nodes", &pools.known), ("other new nodes", &pools.new), ("both", &pools.both)];
+    for (name, Pool { links, lists }) in rows {
+        let numbers = [lists.mrr, lists.recall_at_10, lists.first_hit].map(|number| metric(number, None));
+        table.row([name.to_owned(), whole(*links)].into_iter().chain(numbers));
+    }
+    table
+}
+
+/// What lists of ten find by how many of the ten are new.
+fn share_table(pools: &Pools) -> Columns {
+    let mut table = Columns::new(["new of ten", "recall@10", "of links to known", "of links to new"]);
+    for PoolShare { new, recall_at_10, known_links, new_links, .. } in &pools.shares {
+        let numbers = [recall_at_10, known_links, new_links].map(|number| metric(*number, None));
+        table.row([new.to_string()].into_iter().chain(numbers));
     }
     table
 }

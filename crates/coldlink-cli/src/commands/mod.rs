@@ -46,8 +46,8 @@ First steps:
   coldlink serve papers.model                         the same over HTTP, with a page
 
 GRAPH is a folder with nodes.csv and edges.csv (or .tsv or .jsonl, or with .gz or .zst), an .npz
-file with the CSR arrays adj_* and attr_*, a folder in the PPI layout of GraphSAGE, or a
-.coldlink file that `coldlink convert` wrote.
+file with the CSR arrays adj_* and attr_* (weights of links in adj_data, times in adj_time), a
+folder in the PPI layout of GraphSAGE, or a .coldlink file that `coldlink convert` wrote.
 
 Exit codes: 0 done, 1 finished but a threshold was not met, 2 could not run, 130 stopped by Ctrl-C.";
 

@@ -27,6 +27,7 @@ Examples:
   coldlink predict papers.model --new new-papers.csv --top 100 -o links.csv
   coldlink predict papers.model --new new-papers.csv --top 3 --explain
   coldlink predict papers.model --new new-papers.csv --among both --exclude retracted.csv
+  coldlink predict papers.model --new new-papers.csv --among both --explore 0.3
   coldlink predict shop.model --new users.csv --type item --where category=book
   coldlink predict packages.model --new mine.csv --direction in
   coldlink predict papers.model --new new-papers.csv --pairs pairs.csv --format jsonl
@@ -42,6 +43,9 @@ should both have that name.
 links have several relations, relation. One end is a new node, the other a known one. They count as
 evidence, and are not found again. `--known` asks about nodes of the model instead: a table whose
 first column names them. It finds links that they do not have yet.
+
+`--explore 0.3` keeps three of ten places for new candidates, the best of them: for the other new
+nodes or, among known nodes, for those without links, such as `coldlink add` makes.
 
 A score is the log-odds of a link. The probability beside it holds for the share of linked pairs in
 the training graph, or for `--base-rate`. `--explain` splits a score into what each attribute adds,
@@ -65,6 +69,9 @@ pub struct Predict {
     /// Where to look for targets: among known nodes, the other new nodes, or both
     #[arg(long, value_name = "WHERE", default_value = "known", conflicts_with = "pairs")]
     among: Where,
+    /// Share of each list that is kept for new candidates at least: other new nodes, and known nodes without links
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, conflicts_with = "pairs")]
+    explore: f64,
     /// Find links of this relation only, where links mean several things
     #[arg(long, value_name = "NAME")]
     relation: Option<String>,
@@ -247,6 +254,7 @@ impl Predict {
         Ok(Query {
             count: self.top,
             among: self.among.into(),
+            explore: self.explore,
             relation: self.relation.clone(),
             direction: self.direction.map(Direction::from),
             exclude: self.excluded()?,

@@ -12,6 +12,7 @@ mod few;
 mod hits;
 mod metrics;
 mod neighbours;
+mod pools;
 mod ranking;
 mod report;
 mod roles;
@@ -24,6 +25,7 @@ pub use few::FewLinks;
 pub use hits::{HITS, Hits};
 pub use metrics::{Measures, auc, average_precision, prevalence};
 pub use neighbours::Neighbours;
+pub use pools::{Pool, PoolShare, Pools};
 pub use ranking::{Ranks, candidates};
 pub(crate) use report::verdict;
 pub use report::{

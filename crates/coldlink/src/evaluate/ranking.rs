@@ -31,7 +31,7 @@ pub struct Ranks {
 }
 
 /// How long the lists are that [`Ranks::distinct`] looks at.
-const LISTED: usize = 10;
+pub(super) const LISTED: usize = 10;
 
 impl Ranks {
     /// Ranks the targets of each query among its own candidates, or else among `candidates`, in any order and each counted once.
@@ -60,17 +60,10 @@ impl Ranks {
         candidates: &Candidates,
     ) -> Result<Self, MetricError> {
         let rank = |scores: &mut Vec<f32>, query: &RankingQuery| {
-            let (listed, all) = candidates.of(query);
-            let with_targets = (listed.len() < all).then(|| {
-                let mut listed = [listed, &query.targets].concat();
-                listed.sort_unstable();
-                listed.dedup();
-                listed
-            });
-            let candidates = with_targets.as_deref().unwrap_or(listed);
+            let candidates = candidates.with_targets(query);
             scores.resize(candidates.len(), 0.0);
-            scorer.scores_against(query.source, candidates, scores);
-            Ok((rank_targets(query, candidates, scores)?, first_listed(query, candidates, scores)))
+            scorer.scores_against(query.source, &candidates, scores);
+            Ok((rank_targets(query, &candidates, scores)?, first_listed(query, &candidates, scores)))
         };
         scorer.expect(&queries.iter().map(|query| query.source).collect::<Vec<_>>());
         let ranks = queries.par_iter().map_init(Vec::new, rank);
@@ -82,6 +75,12 @@ impl Ranks {
         listed.dedup();
         let sources = queries.iter().map(|query| query.source).collect();
         Ok(Ranks { sources, ranks, distinct: listed.len(), sample: candidates.sample() })
+    }
+
+    /// Of queries that were ranked already.
+    pub(super) fn of(ranked: impl Iterator<Item = (NodeId, Vec<f64>)>) -> Self {
+        let (sources, ranks) = ranked.unzip();
+        Ranks { sources, ranks, ..Ranks::default() }
     }
 
     /// The ranks of each query with its source, in the order of the queries.
@@ -167,7 +166,7 @@ impl Ranks {
 }
 
 /// The best candidates of a query that are not known to be its links.
-fn first_listed(query: &RankingQuery, candidates: &[NodeId], scores: &[f32]) -> Vec<NodeId> {
+pub(super) fn first_listed(query: &RankingQuery, candidates: &[NodeId], scores: &[f32]) -> Vec<NodeId> {
     let is_new = |node: NodeId| node != query.source && !query.exclude.contains(&node);
     let scored = candidates.iter().copied().zip(scores.iter().copied());
     // More than are wanted, in case some are left out.
@@ -177,7 +176,11 @@ fn first_listed(query: &RankingQuery, candidates: &[NodeId], scores: &[f32]) -> 
 
 /// Counts, for each distinct score of a target, the candidates above it and beside it: a look at each candidate and a
 /// search among the targets.
-fn rank_targets(query: &RankingQuery, candidates: &[NodeId], scores: &[f32]) -> Result<Vec<f64>, MetricError> {
+pub(super) fn rank_targets(
+    query: &RankingQuery,
+    candidates: &[NodeId],
+    scores: &[f32],
+) -> Result<Vec<f64>, MetricError> {
     let source_node = query.source;
     if let Some(place) = scores.iter().position(|score| score.is_nan()) {
         return Err(MetricError::PairNotANumber { source_node, target: candidates[place] });

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::baselines::{Cosine, Degree, Random, TfIdf};
 use super::{
-    Calibration, FewLinks, Hits, ListQuality, Measures, MetricError, Neighbours, Ranks, RoleResult, Sample, candidates,
+    Calibration, FewLinks, Hits, ListQuality, Measures, MetricError, Neighbours, Pools, Ranks, RoleResult, Sample,
+    candidates,
 };
 use crate::config::{Config, Validation};
 use crate::graph::NodeId;
@@ -107,6 +108,9 @@ pub struct SeedResult {
     /// Lists of test nodes that are given ever more of their links; none where they keep none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub few: Vec<FewLinks>,
+    /// New candidates beside known ones; none where the protocol does not ask about them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pools: Option<Pools>,
     /// Probabilities for the test's share of linked pairs against what is linked, where scores give any.
     pub calibration: Option<Calibration>,
     /// What the trivial scorers score on the same pairs.
@@ -126,8 +130,8 @@ impl SeedResult {
         let Measured { metrics, scores, ranks } = test.measure(scorer)?;
         let (baselines, neighbours) = BaselineTable::measure(run.seed, test, &candidates(&test.view))?;
         let roles = RoleResult::of(&test.view, &ranks, &neighbours);
-        let (sample, chosen, few, calibration) = (None, None, Vec::new(), None);
-        Ok(SeedResult { run, metrics, sample, chosen, roles, few, calibration, baselines, scores, ranks })
+        let (sample, chosen, few, pools, calibration) = (None, None, Vec::new(), None, None);
+        Ok(SeedResult { run, metrics, sample, chosen, roles, few, pools, calibration, baselines, scores, ranks })
     }
 }
 
@@ -397,6 +401,10 @@ pub struct Report {
     /// The mean over the seeds of lists of test nodes that are given ever more of their links; none where they keep none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub few: Vec<FewLinks>,
+    /// The mean over the seeds of new candidates beside known ones, with all questions and links; none where the protocol does not ask
+    /// about them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pools: Option<Pools>,
 }
 
 impl Report {
@@ -416,7 +424,8 @@ impl Report {
         };
         let (prevalence, roles) = (mean.pooled.prevalence, RoleResult::mean(&seeds));
         let few = FewLinks::mean(&seeds.iter().map(|seed| &seed.few[..]).collect::<Vec<_>>());
-        Report { about, prevalence, mean, sd: summarise(&metrics, deviation), baselines, roles, few, seeds }
+        let pools = Pools::mean(&seeds.iter().filter_map(|seed| seed.pools.as_ref()).collect::<Vec<_>>());
+        Report { about, prevalence, mean, sd: summarise(&metrics, deviation), baselines, roles, few, pools, seeds }
     }
 }
 

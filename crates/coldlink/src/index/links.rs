@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::Hnsw;
+use crate::graph::{NodeId, Roles};
 use crate::storage::{Container, ContainerWriter, FileError, FileFormat, FileProblem};
 
 const FORMAT: FileFormat = FileFormat::Index;
@@ -32,6 +33,9 @@ pub struct AboutIndex {
     pub of: String,
     /// The first so many nodes of the model are in it.
     pub nodes: usize,
+    /// The roles of each, which have a graph of near neighbours each.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub roles: usize,
     /// Of the ten best links by scoring every node, the share that is found through the index.
     pub recall: f64,
     /// By how much the scores of these links differ from those by scoring every node, on average; nothing until it is measured.
@@ -42,21 +46,43 @@ pub struct AboutIndex {
     pub effort: Effort,
 }
 
+fn one() -> usize {
+    1
+}
+
+fn is_one(roles: &usize) -> bool {
+    *roles == 1
+}
+
 /// Finds nodes that may be linked to a new one: the best by the dense part of the score, and those most like it, where walks start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkIndex {
     /// What it is.
     pub about: AboutIndex,
-    pub(crate) dense: Hnsw,
-    /// None where the score has no walks.
-    pub(crate) similar: Option<Hnsw>,
+    /// By the role of the nodes that are found.
+    pub(crate) dense: Vec<Hnsw>,
+    /// By the role of the new node, which those like it have too; none where the score has no walks.
+    pub(crate) similar: Option<Vec<Hnsw>>,
 }
 
-/// Finds linked nodes that are similar to another: a graph of near neighbours, searched with some breadth.
+/// Finds linked nodes that are similar to another: a graph of near neighbours for each role, searched with some breadth.
 #[derive(Clone, Copy)]
 pub(crate) struct Similar<'a> {
-    pub graph: &'a Hnsw,
+    pub graphs: &'a [Hnsw],
     pub breadth: usize,
+}
+
+impl AboutIndex {
+    /// How many role nodes are in it.
+    pub(crate) fn role_nodes(&self) -> Option<usize> {
+        let roles = Some(self.roles).filter(|roles| (1..=Roles::MOST).contains(roles))?;
+        self.nodes.checked_mul(roles).filter(|&nodes| nodes <= NodeId::MAX as usize)
+    }
+
+    /// What a graph of a role is called in the file: of nodes with one role, as ever.
+    fn section(&self, what: &str, role: usize) -> String {
+        if self.roles == 1 { what.to_owned() } else { format!("{what}.{role}") }
+    }
 }
 
 impl LinkIndex {
@@ -69,7 +95,7 @@ impl LinkIndex {
 
     /// What finds the starts of walks.
     pub(crate) fn similar_nodes(&self) -> Option<Similar<'_>> {
-        Some(Similar { graph: self.similar.as_ref()?, breadth: self.about.effort.similar })
+        Some(Similar { graphs: self.similar.as_ref()?, breadth: self.about.effort.similar })
     }
 
     /// Writes it, whole or not at all.
@@ -77,9 +103,10 @@ impl LinkIndex {
         let error = |error| FileError { path: path.to_owned(), problem: FileProblem::Write(error) };
         let about = toml::to_string(&self.about).map_err(|problem| error(std::io::Error::other(problem)))?;
         let mut writer = ContainerWriter::default();
-        self.dense.write("dense", &mut writer);
-        if let Some(similar) = &self.similar {
-            similar.write("similar", &mut writer);
+        for (what, graphs) in [("dense", Some(&self.dense)), ("similar", self.similar.as_ref())] {
+            for (role, graph) in graphs.into_iter().flatten().enumerate() {
+                graph.write(&self.about.section(what, role), &mut writer);
+            }
         }
         writer.write(path, FORMAT, VERSION, &about).map_err(error)
     }
@@ -89,8 +116,13 @@ impl LinkIndex {
         let archive = Container::open(path, FORMAT, VERSION)?;
         let about: AboutIndex =
             toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
-        let read = |prefix| Hnsw::read(&archive, prefix, width, about.nodes);
-        let similar = archive.has("similar.nodes").then(|| read("similar")).transpose()?;
-        Ok(LinkIndex { dense: read("dense")?, similar, about })
+        let nodes = about.role_nodes().ok_or_else(|| archive.inconsistent("it has too many nodes or roles"))?;
+        let read = |what: &str| {
+            let of_roles = (0..about.roles).map(|role| Hnsw::read(&archive, &about.section(what, role), width, nodes));
+            of_roles.collect::<Result<Vec<Hnsw>, FileError>>()
+        };
+        let has_walks = archive.has(&format!("{}.nodes", about.section("similar", 0)));
+        let (dense, similar) = (read("dense")?, has_walks.then(|| read("similar")).transpose()?);
+        Ok(LinkIndex { dense, similar, about })
     }
 }

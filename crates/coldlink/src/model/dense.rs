@@ -61,9 +61,12 @@ impl Model {
         }
     }
 
-    /// The role of a new node that may be linked with a role node.
+    /// The role whose weights count for a new node that may be linked with a role node: its own, or the source's where the other has
+    /// no links either.
     fn role_with(&self, node: usize) -> usize {
-        self.roles.opposite(self.roles.role(node as NodeId))
+        let role = self.roles.role(node as NodeId);
+        let own = self.roles.opposite(role);
+        if self.embeddings.warm[node] { own } else { own.min(role) }
     }
 
     fn class_with_new(&self, node: usize) -> PairClass {

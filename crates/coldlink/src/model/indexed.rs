@@ -65,7 +65,7 @@ impl IndexProblem {
 impl Model {
     /// Whether links should be found through an index.
     pub fn is_worth_an_index(&self) -> bool {
-        self.roles.is_plain() && self.summary.nodes >= WORTH_AN_INDEX
+        self.summary.nodes >= WORTH_AN_INDEX
     }
 
     /// Whether an index should be made when the model is saved there: it is worth one, or it takes the place of a model with one.
@@ -106,46 +106,58 @@ impl Model {
         self.derived();
     }
 
-    /// Builds an index of all nodes and measures what is found through it.
+    /// Builds an index of all nodes, in each role, and measures what is found through it.
     pub fn build_index(&self) -> LinkIndex {
         self.in_one().index_of_all()
     }
 
     fn index_of_all(&self) -> LinkIndex {
-        let nodes = self.embeddings.nodes();
-        let all = (0..nodes as NodeId).collect();
-        let dense = Hnsw::build(&self.dense_vectors(), &centred(self.dense_biases()), &self.popularities(), all);
+        let (nodes, roles) = (self.summary.nodes, self.roles.count());
+        let of_role = |role: usize| (0..nodes as NodeId).map(move |node| self.roles.at(node, role));
+        let (vectors, biases, popularities) = (self.dense_vectors(), self.dense_biases(), self.popularities());
+        let biases = (0..roles).fold(biases, |biases, role| centred(biases, of_role(role)));
+        let dense = |role: usize| Hnsw::build(&vectors, &biases, &popularities, of_role(role).collect());
+        let dense = (0..roles).map(dense).collect();
         let similar = self.has_walks().then(|| {
             let mut unit = self.embeddings.attributes.clone();
             let width = unit.row_chunks().max(1);
             unit.chunks_mut().par_chunks_mut(width).for_each(|row| f32::run(Unit(row)));
-            let zeros = vec![0.0; nodes];
-            Hnsw::build(&unit, &zeros, &zeros, self.derived().warm.nodes().to_vec())
+            let zeros = vec![0.0; unit.rows()];
+            let is_warm = |node: &NodeId| self.derived().warm.nodes().binary_search(node).is_ok();
+            let graph = |role: usize| Hnsw::build(&unit, &zeros, &zeros, of_role(role).filter(is_warm).collect());
+            (0..roles).map(graph).collect()
         });
         let of = format!("{:016x}", self.identity(nodes));
-        let about = AboutIndex { of, nodes, recall: 0.0, score_difference: None, sample: 0, effort: EFFORTS[0] };
+        let about = AboutIndex { of, nodes, roles, recall: 0.0, score_difference: None, sample: 0, effort: EFFORTS[0] };
         self.measured(LinkIndex { about, dense, similar })
     }
 
     /// The index with the least effort that finds enough, or else with the greatest.
     fn measured(&self, index: LinkIndex) -> LinkIndex {
         let nodes = self.sample();
-        let held = self.as_if_new(&nodes);
-        let plan = Plan::best(COMPARED);
-        let exact: Vec<Vec<Hit>> = self.links_of_held(&held, &nodes, plan, None);
-        let mut index = index;
+        let held = self.as_if_new(&self.roles.all_of(&nodes));
+        // Asked in every role in which it has links.
+        let asks = |role: usize| {
+            let plan = Plan { role, ..Plan::best(COMPARED) };
+            let is_warm = |row: &usize| self.is_warm_in_role(self.roles.at(nodes[*row], role));
+            (plan, (0..nodes.len()).filter(is_warm).collect::<Vec<usize>>())
+        };
+        let asks: Vec<(Plan<'_>, Vec<usize>)> = (0..self.roles.count()).map(asks).collect();
+        let lists = |index: Option<&LinkIndex>| {
+            let of_role =
+                |(plan, rows): &(Plan<'_>, Vec<usize>)| self.links_of_held(&held, (&nodes, rows), *plan, index);
+            asks.iter().map(of_role).collect::<Vec<_>>()
+        };
+        let (mut index, exact) = (index, lists(None));
         for effort in EFFORTS {
             index.about.effort = effort;
-            let found = self.links_of_held(&held, &nodes, plan, Some(&index));
-            let pairs = found.iter().zip(&exact).flat_map(|(found, exact)| {
-                let same =
-                    |hit: &Hit| found.iter().find(|found| found.node == hit.node).map(|found| (found.score, hit.score));
-                exact.iter().filter_map(same).collect::<Vec<_>>()
-            });
-            let differences: Vec<f64> = pairs.map(|(found, exact)| f64::from((found - exact).abs())).collect();
-            let wanted: usize = exact.iter().map(Vec::len).sum();
-            index.about.recall = if wanted == 0 { 1.0 } else { differences.len() as f64 / wanted as f64 };
-            let difference = differences.iter().sum::<f64>() / differences.len().max(1) as f64;
+            let found = lists(Some(&index));
+            let compared = found.iter().zip(&exact).map(|(found, exact)| Compared::of(found, exact));
+            let compared: Vec<Compared> = compared.collect();
+            let (found, off) = compared.iter().fold((0, 0.0), |sum, role| (sum.0 + role.found, sum.1 + role.off));
+            // An index is as good as it is in its worst role.
+            index.about.recall = compared.iter().map(Compared::recall).fold(1.0, f64::min);
+            let difference = off / found.max(1) as f64;
             index.about.score_difference = Some(difference);
             index.about.sample = nodes.len();
             if index.about.recall >= ENOUGH && difference <= CLOSE {
@@ -155,11 +167,12 @@ impl Model {
         index
     }
 
-    /// Some warm nodes, the same every time.
+    /// Some nodes with links, the same every time.
     fn sample(&self) -> Vec<NodeId> {
-        let warm: Vec<NodeId> = (0..self.role_nodes() as NodeId).filter(|&node| self.is_warm_in_role(node)).collect();
+        let warm: Vec<NodeId> = (0..self.summary.nodes as NodeId).filter(|&node| self.is_warm(node)).collect();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(0);
-        let wanted = (MOST_SCORED / warm.len().max(1)).clamp(LEAST_SAMPLE, SAMPLE);
+        let scored = warm.len().max(1) * self.roles.count();
+        let wanted = (MOST_SCORED / scored).clamp(LEAST_SAMPLE, SAMPLE);
         let mut chosen: Vec<NodeId> =
             sample(&mut random, warm.len(), wanted.min(warm.len())).into_iter().map(|place| warm[place]).collect();
         chosen.sort_unstable();
@@ -169,25 +182,28 @@ impl Model {
     /// Whether an index was made from this model, or from what this model was before nodes were added to it.
     fn fits(&self, index: &LinkIndex) -> bool {
         let about = &index.about;
-        about.nodes <= self.role_nodes()
+        about.nodes <= self.summary.nodes
+            && about.roles == self.roles.count()
             && about.of == format!("{:016x}", self.identity(about.nodes))
             && index.similar.is_some() == self.has_walks()
     }
 
     /// A checksum of all that an index of the first nodes is made from.
     fn identity(&self, nodes: usize) -> u64 {
-        if nodes > self.embeddings.nodes() {
+        if nodes * self.roles.count() > self.embeddings.nodes() {
             return self.in_one().identity(nodes);
         }
         let mut hash = Xxh3::new();
+        let (roles, nodes) = (self.roles.count(), nodes * self.roles.count());
         for matrix in [&self.embeddings.attributes, &self.embeddings.structure] {
             hash.update(bytemuck::cast_slice(&matrix.chunks()[..nodes * matrix.row_chunks()]));
         }
         match &self.memory {
             Some(memory) => {
                 hash.update(bytemuck::cast_slice(&memory.graph.offsets()[..=nodes]));
-                for class in [PairClass::ColdWarm, PairClass::ColdCold] {
-                    let weights = memory.weights.of(class, 0);
+                let classes = [PairClass::ColdWarm, PairClass::ColdCold];
+                for (role, class) in (0..roles).flat_map(|role| classes.map(|class| (role, class))) {
+                    let weights = memory.weights.of(class, role);
                     // A term that is newer than the index counts where it has a weight.
                     let (first, later) = weights.terms.split_at(Term::Votes as usize);
                     hash.update(bytemuck::cast_slice(first));
@@ -202,7 +218,8 @@ impl Model {
 
     fn has_walks(&self) -> bool {
         let of = |terms: &[f64; Term::ALL.len()]| terms[Term::Near as usize] != 0.0 || terms[Term::Far as usize] != 0.0;
-        self.memory.as_ref().is_some_and(|memory| of(&memory.weights.cold_warm.terms))
+        let of_role = |role: usize| Some(&self.memory.as_ref()?.weights.of(PairClass::ColdWarm, role).terms);
+        (0..self.roles.count()).filter_map(of_role).any(of)
     }
 
     fn popularities(&self) -> Vec<f32> {
@@ -211,10 +228,38 @@ impl Model {
     }
 }
 
-/// What all nodes get changes no order, but would put them far from where queries are.
-fn centred(mut biases: Vec<f32>) -> Vec<f32> {
-    let mean = (biases.iter().map(|bias| f64::from(*bias)).sum::<f64>() / biases.len().max(1) as f64) as f32;
-    biases.iter_mut().for_each(|bias| *bias -= mean);
+/// What some lists through an index have in common with those by scoring every node.
+struct Compared {
+    /// How many links there are.
+    wanted: usize,
+    /// How many of them are found.
+    found: usize,
+    /// By how much the scores of these differ, all together.
+    off: f64,
+}
+
+impl Compared {
+    fn of(found: &[Vec<Hit>], exact: &[Vec<Hit>]) -> Self {
+        let pairs = found.iter().zip(exact).flat_map(|(found, exact)| {
+            let same =
+                |hit: &Hit| found.iter().find(|found| found.node == hit.node).map(|found| (found.score, hit.score));
+            exact.iter().filter_map(same).collect::<Vec<_>>()
+        });
+        let differences: Vec<f64> = pairs.map(|(found, exact)| f64::from((found - exact).abs())).collect();
+        let wanted = exact.iter().map(Vec::len).sum();
+        Compared { wanted, found: differences.len(), off: differences.iter().sum() }
+    }
+
+    fn recall(&self) -> f64 {
+        if self.wanted == 0 { 1.0 } else { self.found as f64 / self.wanted as f64 }
+    }
+}
+
+/// What all nodes of a role get changes no order, but would put them far from where queries are.
+fn centred(mut biases: Vec<f32>, of_role: impl Iterator<Item = NodeId> + Clone) -> Vec<f32> {
+    let count = of_role.clone().count().max(1) as f64;
+    let mean = (of_role.clone().map(|node| f64::from(biases[node as usize])).sum::<f64>() / count) as f32;
+    of_role.for_each(|node| biases[node as usize] -= mean);
     biases
 }
 

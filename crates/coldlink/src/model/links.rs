@@ -33,6 +33,9 @@ pub struct Plan<'a> {
     pub count: usize,
     /// Where they are looked for.
     pub among: Among,
+    /// How many of the links at least lead to new candidates, which are new nodes and nodes of the graph without links, as far as
+    /// there are so many.
+    pub explored: usize,
     /// Nodes that are passed over, in rising order; new ones are numbered after those of the graph.
     pub excluded: &'a [NodeId],
     /// The role of the new nodes.
@@ -47,7 +50,7 @@ pub struct Plan<'a> {
 impl Plan<'_> {
     /// The best nodes of the graph, as scored.
     pub fn best(count: usize) -> Self {
-        Plan { count, among: Among::Known, excluded: &[], role: 0, node_type: None, popularity: 1.0 }
+        Plan { count, among: Among::Known, explored: 0, excluded: &[], role: 0, node_type: None, popularity: 1.0 }
     }
 
     /// The nodes that are looked through, where there are so many known and new ones in all roles.
@@ -74,7 +77,8 @@ impl Model {
     pub fn best_links(&self, new: &EncodedNodes, rows: Range<usize>, plan: Plan<'_>) -> Vec<Vec<Hit>> {
         let scorer = self.link_scorer(new);
         match &self.index {
-            Some(index) if plan.among == Among::Known => {
+            // New candidates need not be among the few that an index finds.
+            Some(index) if plan.among == Among::Known && plan.explored == 0 => {
                 let exact = |row: usize| self.best_of_all(scorer.as_ref(), new, row..row + 1, plan).remove(0);
                 // Links of its own reach nodes that the index does not find.
                 let is_linked =
@@ -105,15 +109,16 @@ impl Model {
             let wanted = |row: usize, node: NodeId| {
                 self.is_candidate(new, row, plan, node) && !self.is_ruled_out(new, own(row), node)
             };
-            return self.best_of(scorer, (rows, plan.role), &candidates, plan.count, penalty, wanted);
+            return self.best_of(scorer, (rows, plan), &candidates, penalty, wanted);
         }
-        if plan.among == Among::Known && plan.excluded.is_empty() && self.types.is_none() && self.roles.is_plain() {
+        let is_simple = plan.among == Among::Known && plan.excluded.is_empty() && plan.explored == 0;
+        if is_simple && self.types.is_none() && self.roles.is_plain() {
             return self.best_by_dense(new, rows, plan.count);
         }
         let all = Embeddings::joined(&[&self.embeddings(), &new.embeddings]).expect("all rows have one width");
         let scorer = EmbeddingScorer { embeddings: &all, lambda: self.lambda() };
         let wanted = |row: usize, node: NodeId| self.is_candidate(new, row, plan, node);
-        self.best_of(&scorer, (rows, plan.role), &candidates, plan.count, |_| 0.0, wanted)
+        self.best_of(&scorer, (rows, plan), &candidates, |_| 0.0, wanted)
     }
 
     /// The best nodes of the graph by the dense part of the score alone.
@@ -128,22 +133,72 @@ impl Model {
     fn best_of(
         &self,
         scorer: &impl Scorer,
-        (rows, role): (Range<usize>, usize),
+        (rows, plan): (Range<usize>, Plan<'_>),
         candidates: &[NodeId],
-        count: usize,
         penalty: impl Fn(NodeId) -> f32 + Sync,
         wanted: impl Fn(usize, NodeId) -> bool + Sync,
     ) -> Vec<Vec<Hit>> {
         let find = |scores: &mut Vec<f32>, row: usize| {
-            let own = self.number(End::New(self.roles.at(row as NodeId, role)));
+            let own = self.number(End::New(self.roles.at(row as NodeId, plan.role)));
             scorer.scores_against(own, candidates, scores);
             let places = (0..candidates.len()).filter(|&place| {
                 self.roles.node(candidates[place]) != self.roles.node(own) && wanted(row, candidates[place])
             });
             let ranked = places.map(|place| (place as NodeId, scores[place] - penalty(candidates[place])));
             let hit = |hit: Hit| Hit { node: candidates[hit.node as usize], score: scores[hit.node as usize] };
-            best(ranked, count).into_iter().map(hit).collect()
+            let found = match plan.explored {
+                0 => best(ranked, plan.count),
+                least => explored(ranked, plan.count, least, |place| self.is_new_candidate(candidates[place as usize])),
+            };
+            found.into_iter().map(hit).collect()
         };
         rows.into_par_iter().map_init(|| vec![0.0; candidates.len()], find).collect()
+    }
+
+    /// Whether a node has no links: a new one, or one of the graph that nobody is linked with, in any role.
+    fn is_new_candidate(&self, node: NodeId) -> bool {
+        let first = self.roles.at(self.roles.node(node), 0) as usize;
+        let marks = self.embeddings.warm.get(first..first + self.roles.count());
+        marks.is_none_or(|marks| marks.iter().all(|warm| !warm))
+    }
+}
+
+/// The best `count` places, of which at least `least` are new ones as far as there are so many; best first.
+fn explored(
+    ranked: impl Iterator<Item = (NodeId, f32)>,
+    count: usize,
+    least: usize,
+    is_new: impl Fn(NodeId) -> bool,
+) -> Vec<Hit> {
+    let (new, others): (Vec<_>, Vec<_>) = ranked.partition(|place| is_new(place.0));
+    let (mut new, others) = (best(new.into_iter(), count), best(others.into_iter(), count));
+    let kept = least.min(new.len());
+    let rest = new.split_off(kept).into_iter().chain(others).map(|hit| (hit.node, hit.score));
+    let all = best(rest, count - kept).into_iter().chain(new).map(|hit| (hit.node, hit.score));
+    best(all, count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_that_explores_has_the_best_new_ones_and_the_best_of_all() {
+        let scores = [9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0];
+        let check = |count: usize, least: usize, expected: &[NodeId]| {
+            let ranked = (0..).zip(scores);
+            let found = explored(ranked, count, least, |place| [1, 4, 6].contains(&place));
+            let places: Vec<NodeId> = found.iter().map(|hit| hit.node).collect();
+            assert_eq!(places, expected, "{least} of {count}");
+        };
+        check(4, 0, &[0, 1, 2, 3]);
+        check(4, 1, &[0, 1, 2, 3]);
+        check(4, 2, &[0, 1, 2, 4]);
+        check(4, 3, &[0, 1, 4, 6]);
+        check(4, 4, &[0, 1, 4, 6]);
+        check(3, 3, &[1, 4, 6]);
+        check(2, 2, &[1, 4]);
+        check(9, 2, &[0, 1, 2, 3, 4, 5, 6]);
+        check(0, 0, &[]);
     }
 }

@@ -30,7 +30,8 @@ pub use indexed::IndexProblem;
 pub use links::{Among, Plan};
 pub use new_nodes::EncodedNodes;
 pub use query::{
-    Asked, BASE_RATES, Direction, NAMED_ATTRIBUTES, POPULARITIES, Query, QueryError, Resolved, checked_popularity,
+    Asked, BASE_RATES, Direction, EXPLORES, NAMED_ATTRIBUTES, POPULARITIES, Query, QueryError, Resolved,
+    checked_popularity,
 };
 pub use summary::Summary;
 pub use types::{FilterError, LinkedTypes};

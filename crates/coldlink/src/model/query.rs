@@ -16,6 +16,9 @@ pub const BASE_RATES: std::ops::RangeInclusive<f64> = 1e-12..=0.999_999;
 /// The popularity weights that links may be ranked by.
 pub const POPULARITIES: std::ops::RangeInclusive<f64> = 0.0..=1.0;
 
+/// The shares of a list that may be kept for new candidates.
+pub const EXPLORES: std::ops::RangeInclusive<f64> = 0.0..=1.0;
+
 /// How many attributes an explanation names, where nobody says how many.
 pub const NAMED_ATTRIBUTES: usize = 5;
 
@@ -33,6 +36,8 @@ pub struct Query {
     pub count: usize,
     /// Where to look for targets.
     pub among: Among,
+    /// The share of links that lead to new candidates at least: to other new nodes or, among known ones, to nodes without links.
+    pub explore: f64,
     /// Which relation; all of them unless given.
     pub relation: Option<String>,
     /// Which direction of directed relations; out of the new nodes unless given.
@@ -56,6 +61,7 @@ impl Default for Query {
         Query {
             count: 10,
             among: Among::Known,
+            explore: 0.0,
             relation: None,
             direction: None,
             exclude: Vec::new(),
@@ -100,6 +106,12 @@ pub enum QueryError {
     /// Not a share.
     #[error("`popularity` must be from 0 to 1, got {value}")]
     Popularity {
+        /// As it was given.
+        value: f64,
+    },
+    /// Not a share of a list.
+    #[error("`explore` must be from 0 to 1, got {value}")]
+    Explore {
         /// As it was given.
         value: f64,
     },
@@ -179,6 +191,7 @@ impl QueryError {
     pub fn hint(&self) -> Option<Hint> {
         Some(match self {
             QueryError::Popularity { .. } => Hint::new("1 ranks as scored, 0 ranks as if popularity had no effect"),
+            QueryError::Explore { .. } => Hint::new("0.3 keeps 3 of 10 places for new candidates, 0 keeps none"),
             QueryError::BaseRate { .. } => {
                 Hint::new("it is the share of linked pairs among all pairs; leave it out for the training graph's")
             }
@@ -216,6 +229,8 @@ pub struct Asked {
 pub struct Resolved {
     pub(super) count: usize,
     pub(super) among: Among,
+    /// How many links lead to new candidates at least.
+    pub(super) explored: usize,
     pub(super) excluded: Vec<NodeId>,
     /// The roles of the new nodes that links are asked of.
     pub(super) roles: Vec<usize>,
@@ -266,6 +281,15 @@ pub fn checked_popularity(value: f64) -> Result<f32, QueryError> {
     if POPULARITIES.contains(&value) { Ok(value as f32) } else { Err(QueryError::Popularity { value }) }
 }
 
+/// How many of `count` places a share of them is, rounded up.
+fn explored(share: f64, count: usize) -> Result<usize, QueryError> {
+    if !EXPLORES.contains(&share) {
+        return Err(QueryError::Explore { value: share });
+    }
+    // A share such as .3 is no binary fraction: three tenths of ten places are three.
+    Ok(((share * count as f64) * (1.0 - 1e-9)).ceil() as usize)
+}
+
 impl Resolved {
     /// What the user should know about the query.
     pub fn notes(&self) -> &[String] {
@@ -284,8 +308,9 @@ impl Resolved {
 
     /// What is looked for from each role of the new nodes.
     pub(super) fn plans(&self) -> impl Iterator<Item = Plan<'_>> {
-        let Resolved { count, among, node_type, popularity, .. } = *self;
-        self.roles.iter().map(move |&role| Plan { count, among, excluded: &self.excluded, role, node_type, popularity })
+        let Resolved { count, among, explored, node_type, popularity, .. } = *self;
+        let excluded = &self.excluded[..];
+        self.roles.iter().map(move |&role| Plan { count, among, explored, excluded, role, node_type, popularity })
     }
 }
 
@@ -309,6 +334,7 @@ impl Model {
     /// Looks up the names and values of a query, and checks its numbers.
     pub fn resolve(&self, asked: &Asked, query: &Query) -> Result<Resolved, QueryError> {
         let popularity = checked_popularity(query.popularity)?;
+        let explored = explored(query.explore, query.count)?;
         if query.among != Among::Known && asked.are_known() {
             return Err(QueryError::NothingNew);
         }
@@ -324,6 +350,7 @@ impl Model {
         Ok(Resolved {
             count: query.count,
             among: query.among,
+            explored,
             excluded,
             roles: self.asked_roles(query.relation.as_deref(), query.direction)?,
             node_type: query.node_type.as_deref().map(|name| self.node_type(name)).transpose()?,

@@ -11,8 +11,9 @@ use super::{Among, EncodedNodes, Model, Plan};
 use crate::config::Term;
 use crate::dataset::End;
 use crate::graph::NodeId;
-use crate::index::{Hit, LinkIndex, Marks, best};
+use crate::index::{Hit, Hnsw, LinkIndex, Marks, best};
 use crate::score::{LinkScorer, SMALL_CHANCE, SMALL_VOTE, Source};
+use crate::split::PairClass;
 
 /// Other nodes' words that are looked at, rare ones first.
 const MOST_WORDS: usize = 200_000;
@@ -29,8 +30,15 @@ struct Question<'a> {
     new: &'a EncodedNodes,
     row: usize,
     plan: Plan<'a>,
-    /// The node of the graph that is asked about as if it were new.
+    /// The role node of the graph that is asked about as if it were new.
     held: Option<NodeId>,
+}
+
+impl Plan<'_> {
+    /// The role of the nodes that are found.
+    fn target_role(&self, model: &Model) -> usize {
+        model.roles.opposite(self.role)
+    }
 }
 
 impl Model {
@@ -49,11 +57,6 @@ impl Model {
         }
     }
 
-    /// Nodes that are not in the index, or whose words are in no inverted index.
-    fn later(&self, index: &LinkIndex) -> impl Iterator<Item = NodeId> + use<> {
-        index.about.nodes.min(self.embeddings.nodes()) as NodeId..self.role_nodes() as NodeId
-    }
-
     /// Where the dense part is the whole score.
     fn retrieve_by_lambda(
         &self,
@@ -62,62 +65,71 @@ impl Model {
         row: usize,
         plan: Plan<'_>,
     ) -> Option<Vec<Hit>> {
-        let nodes = self.role_nodes();
-        let wanted = breadth(index.about.effort.dense, plan.count, nodes)?;
-        let found = index.dense.nearest(new.embeddings.attributes.row(row), 0.0, wanted);
-        let found: Vec<NodeId> = found.into_iter().map(|found| found.0).chain(self.later(index)).collect();
+        let wanted = breadth(index.about.effort.dense, plan.count, self.summary.nodes)?;
+        let own = self.roles.at(row as NodeId, plan.role);
+        let found = self.dense_graph(index, plan).nearest(new.embeddings.attributes.row(own as usize), 0.0, wanted);
+        let found: Vec<NodeId> = found.into_iter().map(|found| found.0).chain(self.later(index, plan)).collect();
         let allowed = |node: NodeId| allowed(plan, node) && self.is_candidate(new, row, plan, node);
         let left: Vec<NodeId> = found.iter().copied().filter(|node| allowed(*node)).collect();
         enough(&left, &found, plan.count)?;
-        let pairs: Vec<(End, End)> = left.iter().map(|&node| (End::New(row as NodeId), End::Known(node))).collect();
+        let pairs: Vec<(End, End)> = left.iter().map(|&node| (End::New(own), End::Known(node))).collect();
         let scores = self.score_pairs(new, &pairs);
         Some(best(left.into_iter().zip(scores), plan.count))
     }
 
-    /// The best links of nodes of the graph held as if they were new, through an index or by scoring every node.
+    /// The graph of near neighbours in which a plan's links are found.
+    fn dense_graph<'a>(&self, index: &'a LinkIndex, plan: Plan<'_>) -> &'a Hnsw {
+        &index.dense[plan.target_role(self)]
+    }
+
+    /// Nodes that are not in the index, or whose words are in no inverted index, in the role that a plan wants.
+    fn later(&self, index: &LinkIndex, plan: Plan<'_>) -> impl Iterator<Item = NodeId> {
+        let role = plan.target_role(self);
+        let first = index.about.nodes.min(self.embeddings.nodes() / self.roles.count());
+        (first as NodeId..self.summary.nodes as NodeId).map(move |node| self.roles.at(node, role))
+    }
+
+    /// The best links of some of the nodes of the graph that are held as if they were new, through an index or by scoring every node.
     pub(super) fn links_of_held(
         &self,
         held: &EncodedNodes,
-        nodes: &[NodeId],
+        (nodes, rows): (&[NodeId], &[usize]),
         plan: Plan<'_>,
         index: Option<&LinkIndex>,
     ) -> Vec<Vec<Hit>> {
-        let scorer = self.link_scorer_through(held, index);
+        let wider = Plan { count: plan.count + 1, ..plan };
         let without = |row: usize, mut hits: Vec<Hit>| {
-            hits.retain(|hit| hit.node != nodes[row]);
+            hits.retain(|hit| self.roles.node(hit.node) != nodes[row]);
             hits.truncate(plan.count);
             hits
         };
-        let wider = Plan { count: plan.count + 1, ..plan };
-        let all: Vec<NodeId> = (0..self.role_nodes() as NodeId).collect();
-        let rows = 0..nodes.len();
-        let Some(scorer) = &scorer else {
+        let Some(scorer) = &self.link_scorer_through(held, index) else {
             let exact = |rows: Range<usize>| self.best_of_all(None, held, rows, wider);
             let Some(index) = index else {
-                return exact(rows).into_iter().enumerate().map(|(row, hits)| without(row, hits)).collect();
+                let mut all = exact(0..nodes.len());
+                return rows.iter().map(|&row| without(row, std::mem::take(&mut all[row]))).collect();
             };
-            let find = |row: usize| {
+            let find = |&row: &usize| {
                 let found = self.retrieve_by_lambda(index, held, row, wider);
                 without(row, found.unwrap_or_else(|| exact(row..row + 1).remove(0)))
             };
             return rows.into_par_iter().map(find).collect();
         };
-        let find = |row: usize| {
-            let hits = match index {
-                Some(index) => {
-                    let held_node = Some(nodes[row]);
-                    Question { model: self, index, scorer, new: held, row, plan: wider, held: held_node }.answer()
-                }
-                None => None,
-            };
-            let hits = hits.unwrap_or_else(|| {
-                let own = (self.role_nodes() + row) as NodeId;
-                let near = scorer.evidence.walk_from_starts(scorer.evidence.starts(own, Some(nodes[row])));
-                let scores = scorer.scores_of(&scorer.evidence.source_from(own, near, Some(nodes[row])), &all);
+        let target_role = plan.target_role(self);
+        let all = (0..self.summary.nodes as NodeId).map(|node| self.roles.at(node, target_role));
+        let all: Vec<NodeId> = all.collect();
+        let find = |&row: &usize| {
+            let held_node = Some(self.roles.at(nodes[row], plan.role));
+            let question =
+                |index| Question { model: self, index, scorer, new: held, row, plan: wider, held: held_node };
+            let exact = || {
+                let own = self.number(End::New(self.roles.at(row as NodeId, plan.role)));
+                let near = scorer.evidence.walk_from_starts(scorer.evidence.starts(own, held_node));
+                let scores = scorer.scores_of(&scorer.evidence.source_from(own, near, held_node), &all);
                 let scored = all.iter().copied().zip(scores);
                 best(scored.filter(|&(node, _)| self.is_candidate(held, row, wider, node)), wider.count)
-            });
-            without(row, hits)
+            };
+            without(row, index.and_then(|index| question(index).answer()).unwrap_or_else(exact))
         };
         rows.into_par_iter().map(find).collect()
     }
@@ -125,21 +137,22 @@ impl Model {
 
 impl Question<'_> {
     fn answer(&self) -> Option<Vec<Hit>> {
-        let (evidence, nodes, effort) = (&self.scorer.evidence, self.model.role_nodes(), self.index.about.effort);
-        let own = (nodes + self.row) as NodeId;
+        let (model, evidence, effort) = (self.model, &self.scorer.evidence, self.index.about.effort);
+        let (nodes, row) = (model.summary.nodes, model.roles.at(self.row as NodeId, self.plan.role));
+        let own = model.number(End::New(row));
         if !evidence.has_attributes(own) {
             return None;
         }
         let count = self.plan.count;
         let (dense, sparse) = (breadth(effort.dense, count, nodes)?, breadth(effort.sparse, count, nodes)?);
-        let vector = self.new.embeddings.attributes.row(self.row);
+        let vector = self.new.embeddings.attributes.row(row as usize);
         let starts = if self.index.similar.is_some() { evidence.starts(own, self.held) } else { Vec::new() };
         let source = evidence.source_from(own, evidence.walk_from_starts(starts.clone()), self.held);
 
-        let mut taken = Marks::new(nodes);
+        let mut taken = Marks::new(model.role_nodes());
         let mut found: Vec<NodeId> = Vec::with_capacity(dense + sparse);
-        let by_dense = self.index.dense.nearest(vector, self.plan.popularity - 1.0, dense);
-        found.extend(by_dense.into_iter().map(|found| found.0).chain(self.model.later(self.index)));
+        let by_dense = model.dense_graph(self.index, self.plan).nearest(vector, self.plan.popularity - 1.0, dense);
+        found.extend(by_dense.into_iter().map(|found| found.0).chain(model.later(self.index, self.plan)));
         found.retain(|&node| taken.insert(node));
         let of_dense: Vec<NodeId> = found.iter().copied().filter(|node| self.allows(*node)).collect();
         enough(&of_dense, &found, count)?;
@@ -169,14 +182,16 @@ impl Question<'_> {
         count: usize,
     ) -> Vec<NodeId> {
         let (Some(memory), Some(words)) = (&self.model.memory, &self.new.words) else { return Vec::new() };
-        let terms = &memory.weights.cold_warm.terms;
+        let (roles, target_role) = (&self.model.roles, self.plan.target_role(self.model));
+        let terms = &memory.weights.of(PairClass::ColdWarm, self.plan.role).terms;
         let of = |term: Term| terms[term as usize] as f32;
-        let mut products = self.scorer.evidence.rough_products(words.row(self.row), MOST_WORDS);
+        let row = roles.at(self.row as NodeId, self.plan.role) as usize;
+        let mut products = self.scorer.evidence.rough_products(words.row(row), MOST_WORDS);
         let mut touched = products.touched().to_vec();
         for start in starts.iter().map(|start| start.0).chain(source.voters()) {
             touched.extend_from_slice(memory.graph.neighbors(start));
         }
-        touched.retain(|&node| taken.insert(node) && self.allows(node));
+        touched.retain(|&node| roles.role(node) == target_role && taken.insert(node) && self.allows(node));
         let biases = &self.model.derived().biases;
         let rank = |node: NodeId| {
             let (near, place) = (source.near()[node as usize], node as usize);

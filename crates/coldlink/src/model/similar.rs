@@ -43,7 +43,7 @@ impl Model {
         match self.index.as_deref().and_then(LinkIndex::similar_nodes) {
             Some(similar) => {
                 let breadth = similar.breadth.max(count.saturating_add(1));
-                others(&mut similar.graph.nearest(own, 0.0, breadth).into_iter().map(|found| found.0))
+                others(&mut similar.graphs[role].nearest(own, 0.0, breadth).into_iter().map(|found| found.0))
             }
             None => {
                 let all = (0..self.summary.nodes as NodeId).map(|node| self.roles.at(node, role));

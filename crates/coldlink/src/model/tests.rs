@@ -52,8 +52,12 @@ fn with_memory(mut model: Model) -> Model {
     let row = |node: u32| vec![(node % 7, 1.0), (7 + node % 5, 0.5)];
     let attributes = Attributes::from_rows(12, &(0..60).map(row).collect::<Vec<_>>()).unwrap();
     let words = TfIdfRows::of(&TrainView::whole(&graph, &attributes, &[true; 60]));
-    let weights_with =
-        |degree: f64| PairWeights { terms: [1.0, 1.0, 0.0, 2.0, degree, 0.1, 0.1, 0.0], intercept: -1.0, pairs: 9 };
+    let weights_with = |degree: f64| PairWeights {
+        terms: [1.0, 1.0, 0.0, 2.0, degree, 0.1, 0.1, 0.0],
+        intercept: -1.0,
+        pairs: 9,
+        ..PairWeights::default()
+    };
     let weights = ScoreWeights {
         warm_warm: weights_with(0.2),
         cold_warm: weights_with(0.2),
@@ -118,7 +122,7 @@ fn similar_nodes_are_found_through_the_index_where_there_is_one() {
     assert_eq!(names(&model), exact);
     // An index that holds three nodes shows that no others are looked at.
     let zeros = [0.0; 60];
-    index.similar = Some(Hnsw::build(&model.embeddings.attributes, &zeros, &zeros, vec![1, 2, 3]));
+    index.similar = Some(vec![Hnsw::build(&model.embeddings.attributes, &zeros, &zeros, vec![1, 2, 3])]);
     model.set_index(index);
     let mut found = names(&model);
     found.sort_unstable();

@@ -7,9 +7,9 @@ use crate::config::{Config, Term};
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::evaluate::{
-    About, ChosenSettings, Deviation, FewLinks, Questions, Record, Report, Run, SeedResult, Test, verdict,
+    About, ChosenSettings, Deviation, FewLinks, Pools, Questions, Record, Report, Run, SeedResult, Test, verdict,
 };
-use crate::score::{EmbeddingScorer, Evidence, Given, LinkScorer, Side, TfIdfRows};
+use crate::score::{EmbeddingScorer, Evidence, Given, LinkScorer, ScoreWeights, Side, TfIdfRows};
 use crate::split::{Audit, Finding, Protocol, Split};
 use crate::train::Fit;
 use crate::tune::{Chosen, Forward, Plan, Search, SeedStarted, Watcher, auto};
@@ -105,25 +105,35 @@ impl<'a> Evaluation<'a> {
         let given = few.last().map(|step| &step.1);
         let test = Test { pairs, queries, view, rank_baselines, seed, given };
         let run = Run { seed, steps: fitted.steps as usize, train_seconds, search_seconds };
+        let asks_of_both = ["strict", "temporal"].contains(&split.protocol());
         let result = match &fitted.weights {
             Some(weights) => {
                 let words = TfIdfRows::of(&view);
-                let scorer = |given| {
+                let scorer = |given, weights| {
                     let evidence = Evidence::new(view.graph(), Side { embeddings: &embeddings, words: &words });
-                    let evidence = evidence.in_roles(view.roles()).voting(weights.uses(Term::Votes));
+                    let evidence = evidence.in_roles(view.roles()).voting(ScoreWeights::uses(weights, Term::Votes));
                     let evidence = evidence.with_given(given);
                     LinkScorer { evidence, weights, popularity: self.popularity }
                 };
-                let mut result = SeedResult::measure_links(run, &scorer(given), &test)?;
+                let mut result = SeedResult::measure_links(run, &scorer(given, weights), &test)?;
                 for (links, given) in &few {
                     let test = Test { given: Some(given), ..test };
-                    result.few.push(FewLinks::measure(*links, &scorer(Some(given)), &test)?);
+                    result.few.push(FewLinks::measure(*links, &scorer(Some(given), weights), &test)?);
+                }
+                if asks_of_both {
+                    let weights = &weights.clone().at_one_base_rate();
+                    result.pools = Some(Pools::measure(&scorer(given, weights), &test, split.test())?);
                 }
                 result
             }
             None => {
                 let lambda = config.lambda.map(|weight| weight as f32);
-                SeedResult::measure(run, &EmbeddingScorer { embeddings: &embeddings, lambda }, &test)?
+                let scorer = EmbeddingScorer { embeddings: &embeddings, lambda };
+                let mut result = SeedResult::measure(run, &scorer, &test)?;
+                if asks_of_both {
+                    result.pools = Some(Pools::measure(&scorer, &test, split.test())?);
+                }
+                result
             }
         };
         let chosen = chosen.best().map(|tried| ChosenSettings {

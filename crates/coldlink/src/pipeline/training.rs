@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::model::{LinkedTypes, Memory, Model, Parts, Summary};
-use crate::score::TfIdfRows;
+use crate::score::{ScoreWeights, TfIdfRows};
 use crate::split::Split;
 use crate::train::{Checkpoints, Fit, Fitted};
 use crate::tune::{Chosen, Forward, Journal, Plan, Search, Watcher, auto};
@@ -68,7 +68,9 @@ fn model(dataset: &Dataset, split: &Split, fitted: Fitted, config: Config, prese
     let roles = dataset.links().1;
     // A model looks at no times.
     let graph = view.graph().timeless();
-    let memory = fitted.weights.map(|weights| Memory { graph, words: TfIdfRows::of(&view), weights });
+    // What a model ranks may be of any class.
+    let weights = fitted.weights.map(ScoreWeights::at_one_base_rate);
+    let memory = weights.map(|weights| Memory { graph, words: TfIdfRows::of(&view), weights });
     let summary = Summary {
         dataset: dataset.name.clone(),
         nodes: dataset.graph.nodes(),

@@ -4,7 +4,10 @@ use rand::Rng;
 use rand::seq::index;
 use rayon::prelude::*;
 
+use super::fit_warm::known_pairs;
 use super::listwise::{List, Listwise};
+use super::logistic::logistic;
+use super::weights::log_odds;
 use super::{Evidence, GivenWeights, Logistic, PairWeights, RoleWeights, ScoreWeights, Terms};
 use crate::config::Term;
 use crate::graph::NodeId;
@@ -29,6 +32,8 @@ pub struct Examples<'a> {
     pub pairs: &'a [Pair],
     /// Questions whose true answers shall stand high in lists; none where pairs alone matter.
     pub lists: &'a [RankingQuery],
+    /// Questions whose nodes join the graph with most of their true answers, where no pairs are of two known nodes.
+    pub joining: &'a [RankingQuery],
     /// Whom a question is about that does not say so.
     pub candidates: &'a [NodeId],
     /// The seed of what is drawn.
@@ -70,8 +75,18 @@ impl ScoreWeights {
             all[class].push(&row, pair.linked);
         }
         let main = (0..CLASSES.len()).rev().max_by_key(|&class| all[class].linked.len()).unwrap_or(1);
-        let nothing = PairWeights { terms: Default::default(), intercept: 0.0, pairs: 0 };
+        let nothing = PairWeights::default();
         let first = fit_class(terms, CLASSES[main], &all[main], &all[main], &nothing);
+        let known = PairClass::WarmWarm as usize;
+        let join = all[known].linked.iter().filter(|linked| **linked).count() < FEWEST;
+        if join {
+            for (role, row, linked) in known_pairs(evidence, examples) {
+                all[known].push(&row, linked);
+                if roles > 1 {
+                    of_roles[role][known].push(&row, linked);
+                }
+            }
+        }
         let fit = |class: usize| {
             if class == main {
                 return first.clone();
@@ -100,8 +115,25 @@ impl ScoreWeights {
         for class in [PairClass::WarmWarm, PairClass::ColdWarm] {
             weights.turn(evidence, terms, class, examples, (&all, &of_roles));
         }
+        weights.level(&all, &of_roles, join);
         weights.given = GivenWeights::fit(evidence, terms, examples, &weights);
         weights
+    }
+
+    /// Makes the log-odds of two new nodes comparable with those of a new and a warm one: a negative keeps the new end of a link, of two
+    /// new ends either, so that two new nodes are linked in a smaller share of the pairs than among all. And those of two known nodes
+    /// with those of all pairs, where known nodes had to `join` to be weighed.
+    fn level(&mut self, all: &[Sample; 3], of_roles: &[[Sample; 3]], join: bool) {
+        let of_new = expected(&self.cold_warm, &all[PairClass::ColdWarm as usize]);
+        let of_all = join.then(|| log_odds(self.prevalence));
+        for (class, level) in [(PairClass::ColdCold, of_new), (PairClass::WarmWarm, of_all)] {
+            let (Some(level), mut shared) = (level, None) else { continue };
+            for (weights, samples) in self.of_class(class).into_iter().zip(std::iter::once(all).chain(of_roles)) {
+                let own = expected(weights, &samples[class as usize]).map(|own| level - own);
+                weights.offset = own.or(shared).unwrap_or(0.0);
+                shared = shared.or(Some(weights.offset));
+            }
+        }
     }
 
     /// Turns the weights of a class to what puts true links first.
@@ -211,7 +243,7 @@ fn scaled(used: &[usize], direction: &[f64], sample: &Sample, weights: &PairWeig
     let score = |terms: &Terms| used.iter().zip(direction).map(|(&term, weight)| weight * f64::from(terms[term])).sum();
     let scores: Vec<f64> = sample.terms.iter().map(score).collect();
     let Some((scale, intercept)) = log_odds_of(&scores, &sample.linked) else { return weights.clone() };
-    let mut out = PairWeights { terms: Default::default(), intercept, pairs: weights.pairs };
+    let mut out = PairWeights { intercept, pairs: weights.pairs, ..PairWeights::default() };
     for (&term, weight) in used.iter().zip(direction) {
         out.terms[term] = scale * weight;
     }
@@ -227,6 +259,12 @@ pub(super) fn log_odds_of(scores: &[f64], linked: &[bool]) -> Option<(f64, f64)>
     let fit = Logistic { penalty: PENALTY / 10.0 };
     let [scale, intercept] = fit.fit(&rows, linked, &[deviation], &[1.0, 0.0])[..] else { return None };
     (scale > 0.0 && !linked.is_empty()).then_some((scale, intercept - scale * mean))
+}
+
+/// The log-odds of the share of links that weights expect among some pairs.
+fn expected(weights: &PairWeights, sample: &Sample) -> Option<f64> {
+    let sum: f64 = sample.terms.iter().map(|terms| logistic(weights.score(terms))).sum();
+    (!sample.terms.is_empty()).then(|| log_odds(sum / sample.terms.len() as f64))
 }
 
 impl Sample {
@@ -248,7 +286,7 @@ fn fit_class(terms: &[Term], class: PairClass, sample: &Sample, scale: &Sample, 
     let mut start: Vec<f64> = used.iter().map(|&term| prior.terms[term]).collect();
     start.push(prior.intercept + at_means(&start));
     let found = Logistic { penalty: PENALTY }.fit(&rows, &sample.linked, &scales, &start);
-    let mut weights = PairWeights { terms: Default::default(), intercept: 0.0, pairs: sample.linked.len() };
+    let mut weights = PairWeights { pairs: sample.linked.len(), ..PairWeights::default() };
     for (&term, &weight) in used.iter().zip(&found) {
         weights.terms[term] = weight;
     }

@@ -227,7 +227,7 @@ impl Fit<'_> {
         let scores: Vec<f64> = pairs.iter().map(|pair| score(&pair.0)).collect();
         let linked: Vec<bool> = pairs.iter().map(|pair| pair.1).collect();
         let (scale, intercept) = log_odds_of(&scores, &linked).unwrap_or((1.0, cold.intercept));
-        let mut pair = PairWeights { terms: Default::default(), intercept, pairs: pairs.len() };
+        let mut pair = PairWeights { intercept, pairs: pairs.len(), ..PairWeights::default() };
         self.used.iter().zip(direction).for_each(|(&term, weight)| pair.terms[term] = scale * weight);
         let mut given = [0.0; GIVEN];
         given.iter_mut().zip(&direction[self.used.len()..]).for_each(|(out, weight)| *out = scale * weight);

@@ -119,16 +119,17 @@ impl Evidence<'_> {
                 let (side, row) = self.side(known);
                 side.embeddings.structure.chunk_row(row).to_vec()
             }
-            None => self.fold_in(source, &links.linked),
+            None => self.fold_in(source.node, &links.linked),
         };
         Some(GivenEvidence { structure, near, sharing, weight: count as f32 / (count as f32 + 1.0) })
     }
 
     /// A structure embedding for a node with some links, everything else fixed: where the softmax of its links among other nodes
     /// and the attribute embedding, which counts as much as [`PRIOR`] links, pull it together.
-    fn fold_in(&self, source: &Source<'_>, linked: &[NodeId]) -> Vec<Chunk<f32>> {
-        let others = self.fold_in_negatives(self.opposite_role(source.node));
-        let own = source.side.embeddings.attributes.chunk_row(source.row);
+    pub(super) fn fold_in(&self, node: NodeId, linked: &[NodeId]) -> Vec<Chunk<f32>> {
+        let others = self.fold_in_negatives(self.opposite_role(node));
+        let (side, row) = self.side(node);
+        let own = side.embeddings.attributes.chunk_row(row);
         f32::run(FoldIn { evidence: self, own, linked, others: &others })
     }
 

@@ -9,6 +9,7 @@ mod evidence;
 mod field;
 mod fit;
 mod fit_given;
+mod fit_warm;
 mod given;
 mod link_scorer;
 mod listwise;

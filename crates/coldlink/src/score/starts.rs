@@ -76,7 +76,7 @@ impl Evidence<'_> {
     /// Where the walk of a node without links starts: the warm nodes whose attribute embeddings are most like its own, with their
     /// cosines, in no order. A node that is held as if it were new is none of its own starts.
     pub(crate) fn starts(&self, node: NodeId, held: Option<NodeId>) -> Starts {
-        let Some(Similar { graph, breadth }) = self.similar else {
+        let Some(Similar { graphs, breadth }) = self.similar else {
             if let (Some(known), None) = (self.expected.get(node), held) {
                 return known.to_vec();
             }
@@ -86,7 +86,7 @@ impl Evidence<'_> {
         };
         let (side, row) = self.side(node);
         let breadth = breadth + usize::from(held.is_some());
-        let found = graph.nearest(side.embeddings.attributes.row(row), 0.0, breadth);
+        let found = graphs[self.role(node)].nearest(side.embeddings.attributes.row(row), 0.0, breadth);
         let nodes: Vec<NodeId> = found.into_iter().map(|found| found.0).collect();
         let (own, mut best) = (self.unit(node), Best::without(held));
         self.cosines(&own, &nodes, &mut best);

@@ -228,7 +228,7 @@ fn words_are_cosines_weighted_by_idf() {
 #[test]
 fn candidates_score_as_pairs_do_and_either_order_is_the_same() {
     let world = world();
-    let weights = |terms: [f64; 8]| PairWeights { terms, intercept: 0.4, pairs: 9 };
+    let weights = |terms: [f64; 8]| PairWeights { terms, intercept: 0.4, pairs: 9, ..PairWeights::default() };
     let weights = ScoreWeights {
         roles: Vec::new(),
         given: Vec::new(),
@@ -281,7 +281,7 @@ fn weights_find_the_truth_and_classes_without_pairs_follow_the_others() {
 }
 
 fn only(pairs: &[Pair]) -> Examples<'_> {
-    Examples { pairs, lists: &[], candidates: &[], seed: 0 }
+    Examples { pairs, lists: &[], joining: &[], candidates: &[], seed: 0 }
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn lists_turn_the_weights_to_what_puts_true_links_first_and_keep_a_log_odds() {
     }
     let terms = [Term::Attributes, Term::Degree];
     let fit = |lists: &[RankingQuery]| {
-        let examples = Examples { pairs: &pairs, lists, candidates: &warm, seed: 3 };
+        let examples = Examples { pairs: &pairs, lists, joining: &[], candidates: &warm, seed: 3 };
         ScoreWeights::fit(&evidence, &terms, &examples)
     };
     let (by_pairs, by_lists) = (fit(&[]), fit(&lists));
@@ -332,7 +332,7 @@ fn weights_from_before_a_term_are_read() {
 
 #[test]
 fn probabilities_follow_the_base_rate() {
-    let nothing = PairWeights { terms: [0.0; 8], intercept: 0.0, pairs: 0 };
+    let nothing = PairWeights::default();
     let weights = ScoreWeights {
         warm_warm: nothing.clone(),
         cold_warm: nothing.clone(),
@@ -377,7 +377,7 @@ fn given_links_add_their_definitions() {
 #[test]
 fn links_of_one_node_change_no_score_of_another() {
     let world = world();
-    let weights = |terms: [f64; 8]| PairWeights { terms, intercept: 0.4, pairs: 9 };
+    let weights = |terms: [f64; 8]| PairWeights { terms, intercept: 0.4, pairs: 9, ..PairWeights::default() };
     let cold_warm = weights([0.5, 0.9, 0.0, 1.0, 0.3, 0.6, 0.1, 0.5]);
     let mut weights = ScoreWeights {
         roles: Vec::new(),

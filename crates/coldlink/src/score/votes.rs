@@ -50,7 +50,8 @@ impl Evidence<'_> {
     /// Roughly the products of a row of words with those of all nodes, from few entries of other rows.
     pub(crate) fn rough_products(&self, words: &[Entry<f32>], most: usize) -> Field {
         let mut products = self.room.field(self.graph.nodes());
-        self.known.words.rough_products_into(words, most, &mut products);
+        // A node has its words in every role.
+        self.known.words.rough_products_into(words, most * self.roles.count(), &mut products);
         products
     }
 

@@ -9,7 +9,7 @@ use crate::config::Term;
 use crate::split::PairClass;
 
 /// Weights for one class of pairs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PairWeights {
     /// One for each of [`Term::ALL`], 0 for those that do not apply and for those that a file does not know yet.
     #[serde(deserialize_with = "filled")]
@@ -18,6 +18,14 @@ pub struct PairWeights {
     pub intercept: f64,
     /// How many validation pairs of this class they were fitted on.
     pub pairs: usize,
+    /// What makes the log-odds comparable with those of a new and a warm node: among the pairs of each class that were fitted on, a
+    /// share of its own is linked. See [`ScoreWeights::at_one_base_rate`].
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub offset: f64,
+}
+
+fn is_nothing(offset: &f64) -> bool {
+    *offset == 0.0
 }
 
 /// The weights of all classes of pairs.
@@ -72,6 +80,16 @@ pub struct RoleWeights {
     pub cold_cold: PairWeights,
 }
 
+impl RoleWeights {
+    fn of_class(&mut self, class: PairClass) -> &mut PairWeights {
+        match class {
+            PairClass::WarmWarm => &mut self.warm_warm,
+            PairClass::ColdWarm => &mut self.cold_warm,
+            PairClass::ColdCold => &mut self.cold_cold,
+        }
+    }
+}
+
 impl PairWeights {
     /// The log-odds of a link at the prevalence of the fit.
     #[inline]
@@ -81,6 +99,27 @@ impl PairWeights {
 }
 
 impl ScoreWeights {
+    /// The same for scores that stand beside one another whatever their class, as candidates of one list do: the log-odds of every
+    /// class hold for the same share of linked pairs, so that no class is favoured by a constant.
+    pub fn at_one_base_rate(mut self) -> Self {
+        for class in [PairClass::WarmWarm, PairClass::ColdWarm, PairClass::ColdCold] {
+            for weights in self.of_class(class) {
+                weights.intercept += std::mem::take(&mut weights.offset);
+            }
+        }
+        self
+    }
+
+    /// The weights for a class of pairs: those of all roles, and then those of each where there are several.
+    pub(super) fn of_class(&mut self, class: PairClass) -> Vec<&mut PairWeights> {
+        let shared = match class {
+            PairClass::WarmWarm => &mut self.warm_warm,
+            PairClass::ColdWarm => &mut self.cold_warm,
+            PairClass::ColdCold => &mut self.cold_cold,
+        };
+        std::iter::once(shared).chain(self.roles.iter_mut().map(|role| role.of_class(class))).collect()
+    }
+
     fn classes(&self) -> impl Iterator<Item = &PairWeights> {
         let of_roles = self.roles.iter().flat_map(|role| [&role.warm_warm, &role.cold_warm, &role.cold_cold]);
         let given = self.given.iter().map(|weights| &weights.pair);
@@ -99,7 +138,7 @@ impl ScoreWeights {
 
     /// Whether all of them are numbers, and the prevalence a share.
     pub(crate) fn are_sound(&self) -> bool {
-        let mut numbers = self.classes().flat_map(|class| class.terms.iter().chain([&class.intercept]));
+        let mut numbers = self.classes().flat_map(|class| class.terms.iter().chain([&class.intercept, &class.offset]));
         let of_given = self.given.iter().flat_map(|weights| &weights.given).all(|number| number.is_finite());
         of_given && numbers.all(|number| number.is_finite()) && self.prevalence > 0.0 && self.prevalence < 1.0
     }
@@ -131,7 +170,7 @@ fn filled<'de, D: Deserializer<'de>>(from: D) -> Result<[f64; Term::ALL.len()], 
     Ok(terms)
 }
 
-fn log_odds(share: f64) -> f64 {
+pub(super) fn log_odds(share: f64) -> f64 {
     let share = share.clamp(1e-12, 1.0 - 1e-12);
     (share / (1.0 - share)).ln()
 }

@@ -1,5 +1,6 @@
 //! Whom ranking questions are about: all candidates or, where these are very many, a sample of them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rand::seq::index;
@@ -61,6 +62,18 @@ impl Candidates {
     pub fn of(&self, query: &RankingQuery) -> (&[NodeId], usize) {
         let group = self.groups.iter().find(|group| group.is_of(query));
         group.map_or((&[], 0), |group| (&group.nodes, group.all))
+    }
+
+    /// Those of a question and its right answers, in rising order: of a sample these may be none.
+    pub fn with_targets(&self, query: &RankingQuery) -> Cow<'_, [NodeId]> {
+        let (listed, all) = self.of(query);
+        if listed.len() == all {
+            return listed.into();
+        }
+        let mut listed = [listed, &query.targets].concat();
+        listed.sort_unstable();
+        listed.dedup();
+        listed.into()
     }
 
     /// How many there are, and how many these stand for, where a sample stands for more.

@@ -469,6 +469,16 @@ impl<'a> TestView<'a> {
         Ranking { asks, answers: |node| self.answers(view, node), known, types }.queries(&self.contents.test)
     }
 
+    /// The same questions where the other new nodes are candidates as well; and all candidates.
+    pub fn queries_of_both(&self, view: &TrainView<'_>) -> (Vec<RankingQuery>, Vec<NodeId>) {
+        let is_new = |node: NodeId| self.contents.hidden.binary_search(&node).is_ok();
+        let answers = |node: NodeId| view.is_warm(node) || is_new(node);
+        let known = &[&self.contents.full];
+        let types = view.attributes().types().map(|types| &**types);
+        let queries = Ranking { asks: is_new, answers, known, types }.queries(&self.contents.test);
+        (queries, (0..self.contents.full.nodes() as NodeId).filter(|&node| answers(node)).collect())
+    }
+
     fn answers(&self, view: &TrainView<'_>, node: NodeId) -> bool {
         if self.is_inductive() { view.is_warm(node) } else { view.is_visible(node) }
     }

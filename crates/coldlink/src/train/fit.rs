@@ -133,7 +133,7 @@ struct Halves {
     candidates: Vec<NodeId>,
 }
 
-/// Some validation pairs and, where lists matter, the questions about them.
+/// Some validation pairs and, where these are asked, questions about them.
 #[derive(Default)]
 struct Half {
     pairs: Vec<Pair>,
@@ -255,7 +255,8 @@ impl<'a> Fit<'a> {
 
     fn examples<'h>(&self, halves: &'h Halves) -> Examples<'h> {
         let Half { pairs, queries } = &halves.weighing;
-        Examples { pairs, lists: queries, candidates: &halves.candidates, seed: self.seed }
+        let lists: &[RankingQuery] = if self.config.objective == Objective::Lists { queries } else { &[] };
+        Examples { pairs, lists, joining: queries, candidates: &halves.candidates, seed: self.seed }
     }
 
     fn features(&self, view: &TrainView<'_>) -> Features {
@@ -270,10 +271,13 @@ impl<'a> Fit<'a> {
         let halves = if fitted { [choosing, weighing] } else { [self.split.validation_sample(), Vec::new()] };
         let lists = self.config.objective == Objective::Lists;
         let candidates = if lists { candidates(&self.split.search()) } else { Vec::new() };
-        let [choosing, weighing] = halves.map(|pairs| {
-            let queries = if lists { self.split.validation_queries(&pairs) } else { Vec::new() };
+        let half = |pairs: Vec<Pair>, asked: bool| {
+            let queries = if asked { self.split.validation_queries(&pairs) } else { Vec::new() };
             Half { queries: self.some(queries), pairs }
-        });
+        };
+        let [choosing, weighing] = halves;
+        // Nodes that ask join the graph to weigh pairs of known nodes, lists or not.
+        let (choosing, weighing) = (half(choosing, lists), half(weighing, true));
         let judge = Judge::of_pairs(choosing.pairs.clone()).with_lists(&choosing.queries, &candidates, self.seed);
         Halves { judge, choosing, weighing, candidates }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::archive::NpzFile;
 use crate::columns::Mismatches;
 use crate::dataset::{Dataset, NewNodes};
-use crate::graph::{AttributeNames, Attributes, Names, NodeId};
+use crate::graph::{AttributeNames, Attributes, Names, NodeId, UNKNOWN_TIME};
 use crate::load::error::{ArrayProblem, LoadError};
 use crate::load::input::Input;
 use crate::load::{BuiltLinks, GivenLinks, Limits, LoadOptions, name_of};
@@ -23,8 +23,8 @@ pub(in crate::load) fn load_sparse_graph(path: &Path, options: &LoadOptions) -> 
         return Err(LoadError::NoNodes { path: path.to_owned() });
     }
     options.check_relations(path, &[])?;
-    let links =
-        GivenLinks { weights: adjacency.weights(&npz)?, pairs: adjacency.links().collect(), ..Default::default() };
+    let (weights, times) = (adjacency.weights(&npz)?, adjacency.times(&mut npz)?);
+    let links = GivenLinks { weights, times, pairs: adjacency.links().collect(), ..Default::default() };
     drop(adjacency);
     let links = links.build(nodes, options);
     let mut notes = links.notes();
@@ -139,12 +139,29 @@ impl Csr {
         Ok(linked.map(|&value| (value as f32).max(f32::MIN_POSITIVE)).collect())
     }
 
+    /// The times of the entries that are not zero; none where there is no array of them. Of NaN a time is not known.
+    fn times(&self, npz: &mut NpzFile) -> Result<Vec<f64>, LoadError> {
+        let name = "adj_time";
+        if !npz.has(name) {
+            return Ok(Vec::new());
+        }
+        let times = read_values(npz, name, self.columns.len())?;
+        if let Some(entry) = times.iter().position(|time| time.is_infinite()) {
+            return Err(npz.problem(name, ArrayProblem::NotFinite { entry, value: times[entry] }));
+        }
+        let linked = times.iter().enumerate().filter(|&(entry, _)| self.is_link(entry));
+        Ok(linked.map(|(_, &time)| if time.is_nan() { UNKNOWN_TIME } else { time }).collect())
+    }
+
+    fn is_link(&self, entry: usize) -> bool {
+        self.values.as_ref().is_none_or(|values| values[entry] != 0.0)
+    }
+
     /// Every stored entry that is not zero, as (row, column).
     fn links(&self) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
-        let is_link = |entry: usize| self.values.as_ref().is_none_or(|values| values[entry] != 0.0);
         (0..self.shape.0).flat_map(move |row| {
             let entries = self.offsets[row]..self.offsets[row + 1];
-            entries.filter(move |&entry| is_link(entry)).map(move |entry| (row as NodeId, self.columns[entry]))
+            entries.filter(|&entry| self.is_link(entry)).map(move |entry| (row as NodeId, self.columns[entry]))
         })
     }
 }
@@ -290,6 +307,43 @@ mod tests {
     }
 
     #[test]
+    fn times_of_links_are_kept_and_survive_packing() {
+        let years = [1999, 1999, 2005, 2004];
+        let timed = Archive::path_graph().with("adj_time", &years).load(strict()).unwrap();
+        assert_eq!(timed.graph.times().unwrap(), [1999.0, 1999.0, 2004.0, 2004.0], "the first time of a link counts");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("graph.coldlink");
+        crate::load::write_packed(&timed, &path).unwrap();
+        assert_eq!(crate::load::open_packed(&path).unwrap(), timed);
+        let directed = Archive::path_graph().with("adj_data", &[1, 1, 1, 0]).with("adj_time", &years);
+        let relations = directed.load(strict()).unwrap().relations.unwrap();
+        let (first, last) = (relations.roles.at(1, 0), relations.roles.at(2, 1));
+        let times = |node: NodeId| relations.graph.entries(node).map(|entry| relations.graph.times().unwrap()[entry]);
+        assert_eq!(times(first).collect::<Vec<_>>(), [1999.0, 2005.0], "entries that are no links have no times");
+        assert_eq!(times(last).collect::<Vec<_>>(), [2005.0]);
+    }
+
+    #[test]
+    fn a_time_that_is_no_number_is_not_known() {
+        let adjacency = |times: &[f64]| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("graph.npz");
+            let mut zip = zip::ZipWriter::new(File::create(&path).unwrap());
+            zip.start_file("adj_time.npy", zip::write::SimpleFileOptions::default()).unwrap();
+            zip.write_all(&npy_start("<f8", &format!("({},)", times.len()))).unwrap();
+            times.iter().for_each(|time| zip.write_all(&time.to_le_bytes()).unwrap());
+            zip.finish().unwrap();
+            let csr = Csr { shape: (2, 2), offsets: vec![0, 1, 2], columns: vec![1, 0], values: None };
+            csr.times(&mut NpzFile::open(&path).unwrap()).map_err(|error| error.to_string())
+        };
+        assert_eq!(adjacency(&[2001.5, f64::NAN]), Ok(vec![2001.5, UNKNOWN_TIME]));
+        let error = adjacency(&[f64::INFINITY, 1.0]).unwrap_err();
+        assert!(error.contains("array `adj_time`: entry 0 is inf"), "{error}");
+        let error = adjacency(&[1.0]).unwrap_err();
+        assert!(error.contains("its shape is [1], expected [2]"), "{error}");
+    }
+
+    #[test]
     fn arrays_that_do_not_fit_are_named() {
         let check = |archive: Archive, expected: &str| {
             let error = archive.load(LoadOptions::default()).unwrap_err().to_string();
@@ -307,6 +361,7 @@ mod tests {
         check(graph().with("adj_indptr", &[0, 1, 3, 3]), "`adj_indptr`: entry 3 is 3, expected 4");
         check(graph().with("adj_data", &[1]), "its shape is [1], expected [4], as many as columns");
         check(graph().with("adj_data", &[1, 1, -2, 1]), "`adj_data`: entry 2 is -2, expected a weight of 0 or more");
+        check(graph().with("adj_time", &[2001]), "`adj_time`: its shape is [1], expected [4], as many as columns");
         check(graph().with("adj_data", &[0; 4]), "has no links between different nodes");
         check(graph().with("attr_shape", &[2, 2]), "its shape is [4], expected [3], one more than rows");
         let bare = graph().with("attr_shape", &[3, 0]).with("attr_indptr", &[0; 4]).with("attr_indices", &[]);
