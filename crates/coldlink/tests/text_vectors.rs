@@ -33,17 +33,10 @@ fn table() -> Tensor<'static> {
 }
 
 fn write(path: &Path, tensors: &[Tensor<'_>]) {
-    let view = |(name, dtype, shape, data): &Tensor<'_>| {
-        (
-            name.to_string(),
-            TensorView::new(*dtype, shape.to_vec(), data).unwrap().data().to_vec(),
-            *dtype,
-            shape.to_vec(),
-        )
-    };
-    let owned: Vec<_> = tensors.iter().map(view).collect();
-    let views =
-        owned.iter().map(|(name, data, dtype, shape)| (name, TensorView::new(*dtype, shape.clone(), data).unwrap()));
+    let views = tensors.iter().map(|(name, dtype, shape, data)| {
+        let view = TensorView::new(*dtype, shape.to_vec(), data).unwrap();
+        (*name, view)
+    });
     fs::write(path, safetensors::serialize(views, None).unwrap()).unwrap();
 }
 

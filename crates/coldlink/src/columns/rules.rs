@@ -438,7 +438,7 @@ mod tests {
             let mut surveys = Surveys::of(1);
             (0..200).for_each(|row| surveys.look(&vec![serde_json::Value::from(name(row))]));
             let found = surveys.findings(&header, 0, &Columns::parse(given).unwrap());
-            assert_eq!(found.first().map(|found| found.1), expected, "{}", name(7));
+            assert_eq!(found.first().map(|found| found.1.clone()), expected, "{}", name(7));
         };
         let package = |row: usize| format!("lib{}-{}{row}", word(row, 0), word(row, 1));
         check(package, "", Some(ColumnKind::text()));
