@@ -170,8 +170,8 @@ fn broken_vectors_are_refused_with_file_and_hint() {
 /// Drinks of two sorts, which link to their own sort; a word in seven has no text.
 fn drinks(folder: &Path, columns: &str) -> Result<Dataset, LoadError> {
     let taste = |node: usize| match node {
-        _ if node % 7 == 0 => "",
-        _ if node % 2 == 0 => "strong coffee or espresso",
+        _ if node.is_multiple_of(7) => "",
+        _ if node.is_multiple_of(2) => "strong coffee or espresso",
         _ => "green tea with lemon",
     };
     let (mut nodes, mut edges) = ("id,taste,price\n".to_owned(), "source,target\n".to_owned());
