@@ -21,6 +21,7 @@ mod scale;
 mod served;
 mod steps;
 mod test;
+mod vectors;
 
 use std::process::ExitCode;
 
@@ -36,7 +37,7 @@ struct Task {
     run: fn(&[String]) -> Result<()>,
 }
 
-const TASKS: [Task; 23] = [
+const TASKS: [Task; 24] = [
     Task {
         name: "test",
         arguments: "",
@@ -73,6 +74,12 @@ const TASKS: [Task; 23] = [
         arguments: "[GRAPH | summary]",
         about: "lists of new nodes that have 0, 1, 2 or 5 links, on four graphs, into results/ (a quarter of an hour); goes on where it stopped",
         run: few::run,
+    },
+    Task {
+        name: "vectors",
+        arguments: "FILE.safetensors [TOKENIZER.json] | summary",
+        about: "Debian's descriptions as words, and as words and vectors by these token vectors, into results/ (an hour); goes on where it stopped",
+        run: vectors::run,
     },
     Task {
         name: "relations",

@@ -57,7 +57,11 @@ pub struct Column {
 
 /// The columns that say something about a node.
 pub fn columns(served: &Served) -> Vec<Column> {
-    served.model.schema().iter().flat_map(|schema| &schema.columns).filter_map(describe).collect()
+    let mut columns: Vec<Column> =
+        served.model.schema().iter().flat_map(|schema| &schema.columns).filter_map(describe).collect();
+    // A text with token vectors is two columns of a schema, its words and its vectors.
+    columns.dedup_by(|next, kept| next.name == kept.name);
+    columns
 }
 
 /// The only place that knows the kinds of columns.
@@ -74,7 +78,7 @@ fn describe(column: &coldlink::columns::Column) -> Option<Column> {
     };
     let (values, numbers): (&[String], _) = match &column.values {
         Values::Listed(values) => (values, None),
-        Values::Numbers(count) | Values::Dense(count) => (&[], Some(*count)),
+        Values::Numbers(count) | Values::Dense(count) => (&[], Some(*count).filter(|_| takes == Takes::Vector)),
         _ => (&[], None),
     };
     // Single words of texts are no choice.

@@ -172,7 +172,7 @@ fn a_column_whose_values_are_never_linked_to_themselves_tells_node_types_if_it_i
         load(folder.path(), &LoadOptions { columns, ..LoadOptions::default() }).unwrap()
     };
     let load_named = |name: &str, columns: &str| load_some(300, name, columns);
-    let kind = |data: &Dataset, name: &str| data.schema.as_ref().unwrap().column(name).unwrap().0.kind;
+    let kind = |data: &Dataset, name: &str| data.schema.as_ref().unwrap().column(name).unwrap().0.kind.clone();
     let note = |data: &Dataset, start: &str| data.notes_in_words().iter().any(|line| line.starts_with(start));
     let taken = load_named("kind", "");
     assert_eq!(taken.attributes.types().unwrap().names, ["type0", "type1"]);

@@ -1,7 +1,7 @@
 //! `coldlink inspect`: what is in a graph or a model.
 
 use clap::Args;
-use coldlink::columns::{ColumnKind, EdgeColumns, Finding, Schema, Values};
+use coldlink::columns::{ColumnKind, Columns as Said, Finding, Schema, Values};
 use coldlink::config::Term;
 use coldlink::dataset::Dataset;
 use coldlink::graph::{Attributes, NodeId};
@@ -43,7 +43,7 @@ pub struct Inspect {
 /// Runs the command.
 pub fn run(args: &Inspect, _: &Common) -> anyhow::Result<()> {
     match args.graph.load_silently() {
-        Ok(dataset) if args.schema => print_exact(schema_text(dataset.schema.as_ref(), args.graph.columns()?.edges)?),
+        Ok(dataset) if args.schema => print_exact(schema_text(dataset.schema.as_ref(), args.graph.columns()?)?),
         Ok(dataset) => {
             let about = AboutGraph::of(&dataset);
             if args.json { print_json(&about) } else { print(about.text()) }
@@ -51,7 +51,7 @@ pub fn run(args: &Inspect, _: &Common) -> anyhow::Result<()> {
         Err(error) if is_model(&error) => {
             let (model, problem) = Model::open_indexed(args.graph.path())?;
             if args.schema {
-                return print_exact(schema_text(model.schema(), None)?);
+                return print_exact(schema_text(model.schema(), Said::default())?);
             }
             let about = AboutModel::of(model, problem.map(|problem| format!("{:#}", anyhow::Error::from(problem))));
             if args.json { print_json(&about) } else { print(about.text()) }
@@ -106,6 +106,9 @@ struct Spread {
 struct Column {
     name: String,
     kind: &'static str,
+    /// The token vectors that make a vector of its texts; its words are another column of this name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoder: Option<String>,
     attributes: usize,
     /// Whether its words are those of the first text.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -129,7 +132,9 @@ struct Found {
 
 impl Column {
     fn kind_text(&self) -> String {
-        if self.of.is_empty() { self.kind.to_owned() } else { format!("{} of {}", self.kind, self.of.join(", ")) }
+        let by = self.encoder.as_ref().map(|encoder| format!(" by `{}`", printable(encoder))).unwrap_or_default();
+        let of = if self.of.is_empty() { String::new() } else { format!(" of {}", self.of.join(", ")) };
+        format!("{}{by}{of}", self.kind)
     }
 
     /// The kind and the number of attributes with the reason; then, a line each, some cells and the odd ones.
@@ -253,12 +258,14 @@ impl Spread {
 }
 
 /// The kinds of columns with their options, and what there is to choose from.
-fn schema_text(schema: Option<&Schema>, edges: Option<EdgeColumns>) -> anyhow::Result<String> {
+fn schema_text(schema: Option<&Schema>, said: Said) -> anyhow::Result<String> {
     let schema = schema.ok_or_else(|| {
         Failure::new("there are no columns: attributes were given as numbers")
             .hint("only node tables (.csv, .tsv, .jsonl, .parquet) have columns")
     })?;
-    let columns = coldlink::columns::Columns { edges, ..schema.to_columns() };
+    let mut columns = Said { edges: said.edges, ..schema.to_columns() };
+    // A schema names no folder of token vectors.
+    columns.columns.extend(said.columns.into_iter().filter(|(_, kind)| kind.encoder().is_some()));
     Ok(format!("{SCHEMA_HEAD}{}", columns.to_toml()))
 }
 
@@ -271,7 +278,8 @@ const SCHEMA_HEAD: &str = "\
 #                 part = whole | domain | starts: what of an address or a postal code counts
 #   multi-valued  a|b|c or a JSON list; likewise; separator = | or ; or ,
 #   text          the `vocabulary` most frequent words; stop_words = none | english; weights = tf-idf | binary;
-#                 parts: whether those of `snake_case` count as well; shared: whether a word is the same attribute in all texts
+#                 parts: whether those of `snake_case` count as well; shared: whether a word is the same attribute in all texts;
+#                 encoder = \"FILE.safetensors\": token vectors, with tokenizer.json beside them or tokenizer = \"FILE\"
 #   date-time     its age, and its place in the year, the week and the day; order = month-first | day-first
 #   vector        a list of numbers, as a text embedding made elsewhere
 #   type          the node type: links are found among nodes of types that are linked
@@ -297,10 +305,13 @@ fn columns(schema: &Schema, findings: &[Finding]) -> Vec<Column> {
         let kind = if of.kind == (ColumnKind::Ignore {}) { "not used" } else { of.kind.name() };
         let shares_words = of.values == Values::Shared;
         let (name, attributes, node_types) = (of.name.clone(), of.width(), of.of.clone());
-        Column { found: found(&name), name, kind, attributes, shares_words, of: node_types }
+        let encoder = of.kind.encoder().map(str::to_owned);
+        // What was found out stands beside its words.
+        let found = found(&name).filter(|_| encoder.is_none());
+        Column { found, name, kind, encoder, attributes, shares_words, of: node_types }
     });
     let (name, kind) = (schema.id.clone(), "names of nodes");
-    let names = Column { name, kind, attributes: 0, shares_words: false, of: Vec::new(), found: None };
+    let names = Column { name, kind, encoder: None, attributes: 0, shares_words: false, of: Vec::new(), found: None };
     [names].into_iter().chain(others).collect()
 }
 

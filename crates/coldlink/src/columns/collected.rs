@@ -94,7 +94,7 @@ struct Numbering {
 impl Numbering {
     fn column(&mut self, reader: Reader<'_>, of: Vec<String>, rows: usize) -> Column {
         let Reader { name, kind, target, .. } = reader;
-        let first = self.width;
+        let (first, mut encoder) = (self.width, None);
         let values = match target {
             Target::Parts { first: from, parts } => {
                 self.shift(from, parts.parts.len() as u32 + 1);
@@ -104,25 +104,27 @@ impl Numbering {
             // As a row of the dense part a vector takes half the room, if the row has one.
             Target::Collected(vectors) if 2 * vectors.rows.len() >= rows && vectors.size > 0 => {
                 let size = vectors.size as u32;
+                encoder.clone_from(&vectors.source.0);
                 self.dense.push(vectors);
                 Values::Dense(size)
             }
             Target::Collected(vectors) => {
                 let size = vectors.size as u32;
+                encoder.clone_from(&vectors.source.0);
                 self.sparse.push((first, vectors));
                 Values::Numbers(size)
             }
             Target::Shared { .. } => Values::Shared,
             Target::Nothing | Target::Sparse { .. } | Target::Dense { .. } => Values::None,
         };
-        let column = Column { name, kind, values, of };
+        let column = Column { name, kind, values, of, vectors: encoder };
         if !matches!(column.values, Values::Dense(_)) {
             self.width += column.width() as u32;
         }
         if column.counts_repetitions() {
             self.counted.push(first..self.width);
         }
-        if kind == (ColumnKind::Type {}) {
+        if column.kind == (ColumnKind::Type {}) {
             self.types = Some((first, self.columns));
         }
         self.columns += 1;
@@ -224,7 +226,7 @@ fn dense_rows(mut columns: Vec<Vectors>, rows: usize) -> (Vec<f32>, usize) {
     }
     let mut dense = vec![0.0; rows * width];
     let mut first = 0;
-    for Vectors { size, rows, numbers } in columns {
+    for Vectors { size, rows, numbers, .. } in columns {
         for (&row, list) in rows.iter().zip(numbers.chunks_exact(size)) {
             dense[row as usize * width + first..][..size].copy_from_slice(list);
         }

@@ -4,15 +4,17 @@
 //! So the text of a table is never held, and a table is encoded in one reading.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::cell::{Cell, Cells};
 use super::collected::in_one_bucket;
 use super::encoding::{Encoding, Parts, ValueColumn};
-use super::kind::ColumnKind;
+use super::kind::{ColumnKind, Columns};
 use super::lookup::Lookup;
 use super::mismatches::{Mismatches, short};
 use super::problem::CellProblem;
 use super::schema::{Column, Schema, Values};
+use super::vectors::TokenVectors;
 use crate::graph::NodeTypes;
 
 /// Attributes of all columns at most, words before a vocabulary is chosen included.
@@ -59,6 +61,28 @@ pub(crate) struct Encoder<'a> {
     strict: bool,
 }
 
+/// How a column is read.
+#[derive(Clone)]
+pub(crate) struct Reading {
+    /// Its place in the header.
+    place: usize,
+    kind: ColumnKind,
+    /// What makes vectors of its texts, where they become any.
+    vectors: Option<Arc<TokenVectors>>,
+}
+
+impl Reading {
+    /// All readings of a column: a text with token vectors is read for its words, and again for its vector.
+    pub fn of(place: usize, kind: ColumnKind, given: &Columns) -> Vec<Self> {
+        let vectors = kind.encoder().and_then(|name| given.vectors.get(name)).cloned();
+        let encoded = vectors.map(|vectors| {
+            let kind = kind.clone().with_encoder(Some(vectors.name()));
+            Reading { place, kind, vectors: Some(vectors) }
+        });
+        [Reading { place, kind: kind.with_encoder(None), vectors: None }].into_iter().chain(encoded).collect()
+    }
+}
+
 /// Stands for the node type of a row that does not tell it.
 pub(super) const NO_TYPE: u32 = u32::MAX;
 
@@ -94,17 +118,37 @@ pub(super) enum Target<'a> {
     Sparse {
         first: u32,
         size: usize,
+        source: Source,
     },
     /// To so many numbers of the dense part from `first` on.
     Dense {
         first: usize,
         size: usize,
+        source: Source,
     },
+}
+
+/// Where the vector of a cell comes from: token vectors, or the numbers that the cell lists.
+#[derive(Clone, Default)]
+pub(super) struct Source(pub Option<Arc<TokenVectors>>);
+
+impl Source {
+    /// Adds the numbers of a cell to a list; false, having added some or none, where it cannot be read.
+    fn numbers(&self, cell: Cell<'_>, out: &mut Vec<f32>) -> bool {
+        match &self.0 {
+            Some(vectors) => {
+                vectors.add(&cell.to_text(), out);
+                true
+            }
+            None => cell.numbers(out),
+        }
+    }
 }
 
 /// Lists of numbers, one after the other, and the rows that have one.
 #[derive(Default)]
 pub(super) struct Vectors {
+    pub source: Source,
     /// Numbers in a list; 0 before the first.
     pub size: usize,
     pub rows: Vec<u32>,
@@ -161,17 +205,17 @@ impl Target<'_> {
             }
             _ if missing => Outcome::Read,
             Target::Collected(vectors) => vectors.read(cell, row),
-            Target::Sparse { first, size } => {
+            Target::Sparse { first, size, source } => {
                 let mut numbers = Vec::new();
-                if !cell.numbers(&mut numbers) || numbers.is_empty() || numbers.len() != *size {
+                if !source.numbers(cell, &mut numbers) || numbers.is_empty() || numbers.len() != *size {
                     return Outcome::Unreadable;
                 }
                 row.entries.extend((*first..).zip(numbers));
                 Outcome::Read
             }
-            Target::Dense { first, size } => {
+            Target::Dense { first, size, source } => {
                 let mut numbers = Vec::with_capacity(*size);
-                if !cell.numbers(&mut numbers) || numbers.len() != *size {
+                if !source.numbers(cell, &mut numbers) || numbers.len() != *size {
                     return Outcome::Unreadable;
                 }
                 row.dense[*first..*first + *size].copy_from_slice(&numbers);
@@ -185,7 +229,7 @@ impl Vectors {
     /// The first list says how long all are.
     fn read(&mut self, cell: Cell<'_>, row: &mut Row<'_>) -> Outcome {
         let start = self.numbers.len();
-        let found = if cell.numbers(&mut self.numbers) { self.numbers.len() - start } else { 0 };
+        let found = if self.source.numbers(cell, &mut self.numbers) { self.numbers.len() - start } else { 0 };
         if found == 0 || (self.size > 0 && found != self.size) {
             self.numbers.truncate(start);
             return Outcome::Unreadable;
@@ -254,11 +298,12 @@ impl Reader<'_> {
 }
 
 impl<'a> Encoder<'a> {
-    /// Collects the values of columns of these kinds; `kinds` are those of all columns but the names, in their order.
-    pub fn collecting(header: &[String], kinds: &[(usize, ColumnKind)], strict: bool) -> Self {
+    /// Collects the values of columns; `readings` are those of all columns but the names, in their order.
+    pub fn collecting(header: &[String], readings: &[Reading], strict: bool) -> Self {
         let mut next = 0;
-        let reader = |(number, &(place, kind)): (usize, &(usize, ColumnKind))| {
-            let first = kinds.iter().position(|other| kind.shares_words() && other.1 == kind);
+        let reader = |(number, reading): (usize, &Reading)| {
+            let Reading { place, kind, vectors } = reading.clone();
+            let first = readings.iter().position(|other| kind.shares_words() && other.kind == kind);
             let target = match kind.encoding() {
                 _ if let Some(with) = first.filter(|with| *with < number) => Target::Shared { with },
                 Encoding::Nothing => Target::Nothing,
@@ -274,11 +319,15 @@ impl<'a> Encoder<'a> {
                     let size = size.unwrap_or(0) as usize;
                     Target::Collected(Vectors { size, ..Vectors::default() })
                 }
+                Encoding::Encoded => {
+                    let size = vectors.as_ref().map_or(0, |vectors| vectors.width());
+                    Target::Collected(Vectors { source: Source(vectors), size, ..Vectors::default() })
+                }
             };
             let owners = Owners::Found(BTreeSet::new());
             Reader { name: header[place].clone(), kind, place: Some(place), target, owners }
         };
-        let readers = kinds.iter().enumerate().map(reader).collect();
+        let readers = readings.iter().enumerate().map(reader).collect();
         Encoder { next, ..Encoder::new(readers, Encoded::new(0), strict) }
     }
 
@@ -289,7 +338,7 @@ impl<'a> Encoder<'a> {
         for (column, first) in schema.placed() {
             let place = header.iter().position(|name| *name == column.name);
             let is_expected = !column.is_ignored() && column.of.is_empty() && column.name != schema.id;
-            if place.is_none() && is_expected {
+            if place.is_none() && is_expected && !out.mismatches.missing_columns.contains(&column.name) {
                 out.mismatches.missing_columns.push(column.name.clone());
             }
             let target = match schema.first_with_words_of(column) {
@@ -298,7 +347,7 @@ impl<'a> Encoder<'a> {
             };
             readers.push(Reader {
                 name: column.name.clone(),
-                kind: column.kind,
+                kind: column.kind.clone(),
                 place,
                 target,
                 owners: Owners::Given(column),
@@ -419,9 +468,12 @@ impl Column {
     fn target(&self, first: u32, sparse_width: usize) -> Target<'_> {
         match (self.kind.encoding(), &self.values) {
             (Encoding::Parts(parts), _) => Target::Parts { parts, first },
-            (Encoding::Vector(_), Values::Numbers(size)) => Target::Sparse { first, size: *size as usize },
-            (Encoding::Vector(_), Values::Dense(size)) => {
-                Target::Dense { first: first as usize - sparse_width, size: *size as usize }
+            (Encoding::Vector(_) | Encoding::Encoded, Values::Numbers(size)) => {
+                Target::Sparse { first, size: *size as usize, source: Source(self.vectors.clone()) }
+            }
+            (Encoding::Vector(_) | Encoding::Encoded, Values::Dense(size)) => {
+                let first = first as usize - sparse_width;
+                Target::Dense { first, size: *size as usize, source: Source(self.vectors.clone()) }
             }
             (Encoding::Values(column), Values::Hashed(buckets)) => {
                 Target::Values { column, lookup: Lookup::Hashed { first, buckets: *buckets } }

@@ -19,6 +19,8 @@ pub(super) enum Encoding {
     Values(ValueColumn),
     /// An attribute for each number of a list, of so many where that is said.
     Vector(Option<u32>),
+    /// An attribute for each number of the vector that token vectors make of a text.
+    Encoded,
 }
 
 /// Numbers that every cell of a column becomes.
@@ -68,8 +70,8 @@ const NUMBER: Fitting = Fitting::Unchanged { is_word: false };
 
 impl ColumnKind {
     /// What cells of this kind become.
-    pub(super) fn encoding(self) -> Encoding {
-        match self {
+    pub(super) fn encoding(&self) -> Encoding {
+        match *self {
             ColumnKind::Numeric { scale, decimal } => Encoding::Parts(Parts {
                 parts: match scale {
                     Scale::Standard => &[Part { name: "", fit: Fitting::Standardised }],
@@ -107,6 +109,7 @@ impl ColumnKind {
                 open: false,
                 fit: Fitting::Grouped { at_least: rare },
             }),
+            ColumnKind::Text { encoder: Some(_), .. } => Encoding::Encoded,
             ColumnKind::Text { vocabulary, rare, stop_words, weights, hashed, buckets, parts, .. } => {
                 let weighed = weights == WordWeights::TfIdf;
                 Encoding::Values(ValueColumn {
@@ -214,7 +217,7 @@ fn date_time(cell: Cell<'_>, order: DateOrder, add: &mut dyn FnMut(u32, f32)) ->
 mod tests {
     use super::*;
 
-    fn values(kind: ColumnKind, text: &str) -> String {
+    fn values(kind: &ColumnKind, text: &str) -> String {
         let Encoding::Values(column) = kind.encoding() else { panic!("{} has no values", kind.name()) };
         let mut found = Vec::new();
         column.read(Cell::Text(text), &mut |value| found.push(value.to_owned()));
@@ -226,10 +229,10 @@ mod tests {
         let domain = ColumnKind::by_part(CellPart::Domain);
         let addresses =
             ["Ann@Example.org", "https://www.example.org:80/x?y=a@b", "Ann <ann@example.org>", "example.org"];
-        addresses.iter().for_each(|address| assert_eq!(values(domain, address), "example.org", "{address}"));
+        addresses.iter().for_each(|address| assert_eq!(values(&domain, address), "example.org", "{address}"));
         let starts = ColumnKind::by_part(CellPart::Starts);
-        assert_eq!(values(starts, "01067"), "0 01 010 01067");
-        assert_eq!(values(starts, "SW1A 1AA"), "S SW SW1 SW1A 1AA");
-        assert_eq!((values(starts, "é"), values(starts, "12")), ("é".to_owned(), "1 12".to_owned()));
+        assert_eq!(values(&starts, "01067"), "0 01 010 01067");
+        assert_eq!(values(&starts, "SW1A 1AA"), "S SW SW1 SW1A 1AA");
+        assert_eq!((values(&starts, "é"), values(&starts, "12")), ("é".to_owned(), "1 12".to_owned()));
     }
 }

@@ -4,8 +4,12 @@
 //! that it does not name are found out as before.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+use super::vectors::{TokenVectors, VectorsError, VectorsProblem};
 
 /// Buckets of a column whose values are hashed, unless said otherwise.
 const BUCKETS: u32 = 1 << 14;
@@ -27,6 +31,9 @@ pub struct Columns {
     /// What is said about relations, by their names; the only one may be without a name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub relations: BTreeMap<String, RelationOptions>,
+    /// Token vectors that were opened, by what columns call them.
+    #[serde(skip)]
+    pub vectors: BTreeMap<String, Arc<TokenVectors>>,
 }
 
 /// What is said about a relation.
@@ -55,7 +62,7 @@ pub struct EdgeColumns {
 }
 
 /// How the cells of a column are read, and what is made of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ColumnKind {
     /// A number.
@@ -127,6 +134,12 @@ pub enum ColumnKind {
         /// were shared words do not say it, and have none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shared: Option<bool>,
+        /// A file of static token vectors, by which the text becomes a vector beside its words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        encoder: Option<String>,
+        /// The tokenizer of these; `tokenizer.json` beside them, where it is not said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tokenizer: Option<String>,
     },
     /// A date, with or without a time: its age, and its place in the year, the week and the day.
     DateTime {
@@ -307,8 +320,24 @@ impl ColumnKind {
 
     /// Whether its words are attributes that other texts have as well. Repeated words of several cells add up, so words that only
     /// are there or not cannot be shared.
-    pub(super) fn shares_words(self) -> bool {
-        matches!(self, ColumnKind::Text { shared: Some(true), weights: WordWeights::TfIdf, .. })
+    pub(super) fn shares_words(&self) -> bool {
+        matches!(self, ColumnKind::Text { shared: Some(true), weights: WordWeights::TfIdf, encoder: None, .. })
+    }
+
+    /// What its token vectors are called. In a schema, such a column is the vectors alone, and its words are a column before it.
+    pub fn encoder(&self) -> Option<&str> {
+        match self {
+            ColumnKind::Text { encoder, .. } => encoder.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The same by other token vectors, or by none.
+    pub(super) fn with_encoder(mut self, name: Option<&str>) -> Self {
+        if let ColumnKind::Text { encoder, tokenizer, .. } = &mut self {
+            (*encoder, *tokenizer) = (name.map(str::to_owned), None);
+        }
+        self
     }
 
     /// Words, with the usual options.
@@ -322,6 +351,8 @@ impl ColumnKind {
             buckets: BUCKETS,
             parts: Some(true),
             shared: Some(true),
+            encoder: None,
+            tokenizer: None,
         }
     }
 
@@ -364,10 +395,40 @@ impl Columns {
                 return Err(format!("column `{name}`: `buckets` must be from 1 to {MOST_BUCKETS}"));
             }
         }
+        let mut tokenizers = BTreeMap::new();
+        for (name, kind) in &self.columns {
+            let ColumnKind::Text { encoder, tokenizer, .. } = kind else { continue };
+            let wrong = match encoder {
+                None if tokenizer.is_some() => "`tokenizer` is of use beside `encoder` alone",
+                Some(encoder) if tokenizers.insert(encoder, tokenizer).is_some_and(|other| other != tokenizer) => {
+                    "another column has the same `encoder` with another `tokenizer`"
+                }
+                _ => continue,
+            };
+            return Err(format!("column `{name}`: {wrong}"));
+        }
         let types = self.columns.iter().filter(|(_, kind)| **kind == ColumnKind::Type {});
         let types: Vec<&str> = types.map(|(name, _)| name.as_str()).collect();
         if let [first, second, ..] = types[..] {
             return Err(format!("`{first}` and `{second}` are both of kind `type`, but a node has one type"));
+        }
+        Ok(self)
+    }
+
+    /// The same with all token vectors opened, whose files are named from this folder on.
+    pub(crate) fn with_vectors(mut self, folder: &Path) -> Result<Self, VectorsError> {
+        for kind in self.columns.values() {
+            let ColumnKind::Text { encoder: Some(encoder), tokenizer, .. } = kind else { continue };
+            if self.vectors.contains_key(encoder) {
+                continue;
+            }
+            let path = folder.join(encoder);
+            let tokenizer = tokenizer.as_ref().map(|tokenizer| folder.join(tokenizer));
+            let opened = TokenVectors::open(&path, tokenizer.as_deref())?;
+            if self.vectors.values().any(|other| other.name() == opened.name()) {
+                return Err(VectorsError { path, problem: VectorsProblem::SameName });
+            }
+            self.vectors.insert(encoder.clone(), Arc::new(opened));
         }
         Ok(self)
     }
@@ -400,7 +461,7 @@ mod tests {
         assert!(matches!(old, ColumnKind::Text { parts: None, shared: None, .. }));
         assert!(matches!(old.of_today(), ColumnKind::Text { parts: Some(true), shared: Some(true), .. }));
         let said: ColumnKind = toml::from_str("kind = \"text\"\nparts = false\nshared = false").unwrap();
-        assert_eq!(said.of_today(), said);
+        assert_eq!(said.clone().of_today(), said);
     }
 
     #[test]
@@ -413,6 +474,9 @@ mod tests {
         check("[columns]\nx = { kind = \"boolean\", rare = 3 }\n", "unknown field `rare`");
         check("[columns]\nx = { kind = \"text\", buckets = 0 }\n", "`buckets` must be from 1");
         check("[columns]\na.kind = \"type\"\nb.kind = \"type\"\n", "`a` and `b` are both of kind `type`");
+        check("[columns]\na = { kind = \"text\", tokenizer = \"t.json\" }\n", "beside `encoder` alone");
+        let twice = "[columns]\na = { kind = \"text\", encoder = \"v\" }\nb = { kind = \"text\", encoder = \"v\", tokenizer = \"t\" }\n";
+        check(twice, "column `b`: another column has the same `encoder` with another `tokenizer`");
         check("columns = 3\n", "invalid type");
     }
 }

@@ -5,7 +5,7 @@
 //! unless users say so (`kind.rs`). `encoding.rs` is the
 //! table of what each kind becomes. `encode.rs` turns rows of cells into rows of attributes, and `collected.rs` puts them in order
 //! once a table was read. A `Schema` lists what cells may say, so that new rows become the same attributes. `preparation.rs` fits
-//! means, ranks and word weights on training rows alone.
+//! means, ranks and word weights on training rows alone. `vectors/` makes vectors of texts, where users give token vectors.
 
 mod cell;
 mod collected;
@@ -22,10 +22,11 @@ mod rules;
 mod schema;
 mod survey;
 mod times;
+mod vectors;
 mod words;
 
 pub use cell::{Cell, Cells};
-pub(crate) use encode::{Encoded, Encoder};
+pub(crate) use encode::{Encoded, Encoder, Reading};
 pub use kind::{
     CellPart, ColumnKind, Columns, DateOrder, Decimal, EdgeColumns, RelationOptions, Scale, Separator, StopWords,
     WordWeights,
@@ -38,3 +39,4 @@ pub use problem::CellProblem;
 pub use rules::Finding;
 pub use schema::{Column, Schema, Values};
 pub(crate) use survey::Surveys;
+pub use vectors::{TokenVectors, VectorsError, VectorsProblem};

@@ -103,9 +103,18 @@ impl Counts {
 impl Preparation {
     /// Fits what the attributes' blocks ask for to the visible rows; nothing where they ask for nothing.
     pub fn fit(attributes: &Attributes, visible: &[bool]) -> Option<Self> {
-        if attributes.blocks().is_empty() {
-            return None;
-        }
+        (!attributes.blocks().is_empty()).then(|| Preparation::fit_blocks(attributes, visible, |_| true))
+    }
+
+    /// The same without the vectors that token vectors make of texts; nothing where there are none.
+    pub fn fit_without_encoded(attributes: &Attributes, visible: &[bool]) -> Option<Self> {
+        let is_plain = |block: &Block| block.fit != Fitting::Encoded;
+        let has_encoded = !attributes.blocks().iter().all(is_plain);
+        has_encoded.then(|| Preparation::fit_blocks(attributes, visible, is_plain))
+    }
+
+    /// Leaves out the blocks that are not wanted.
+    fn fit_blocks(attributes: &Attributes, visible: &[bool], is_wanted: impl Fn(&Block) -> bool) -> Self {
         let counts = Counts::of(attributes, visible);
         let mut preparation = Preparation {
             width: 0,
@@ -119,11 +128,13 @@ impl Preparation {
         let mut done = 0;
         for block in attributes.blocks() {
             preparation.keep(done..block.columns.start);
-            preparation.fit_block(block, attributes, visible, &counts);
+            if is_wanted(block) {
+                preparation.fit_block(block, attributes, visible, &counts);
+            }
             done = block.columns.end;
         }
         preparation.keep(done..attributes.width() as u32);
-        Some(preparation)
+        preparation
     }
 
     /// Gives the next column of the result to a column.
@@ -168,7 +179,7 @@ impl Preparation {
                     }
                 }
             }
-            Fitting::Lengths => {
+            Fitting::Lengths | Fitting::Encoded => {
                 let squares: f64 = all().map(|column| counts.squares[column as usize]).sum();
                 if squares > 0.0 {
                     let rows = rows_with(attributes, visible, block, counts);

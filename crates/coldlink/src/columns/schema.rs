@@ -8,10 +8,13 @@
 //!
 //! Attributes are numbered column by column in the order of the table, the sparse ones first and the dense ones after them.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::encoding::{Encoding, FIT_OF_MISSING};
 use super::kind::{ColumnKind, Columns};
+use super::vectors::TokenVectors;
 use crate::graph::{Block, Fitting};
 
 /// From the columns of a table to attribute columns.
@@ -37,6 +40,9 @@ pub struct Column {
     /// The node types that have such a column, where not all do: for the others it is neither empty nor missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub of: Vec<String>,
+    /// What makes vectors of its texts, where `kind` names an encoder: files keep it in sections of its own.
+    #[serde(skip)]
+    pub vectors: Option<Arc<TokenVectors>>,
 }
 
 /// What the cells of a column may say.
@@ -140,6 +146,7 @@ impl Column {
             (Encoding::Values(column), Values::Hashed(_)) => add(0, width, column.fit_of_buckets()),
             (Encoding::Values(column), _) => add(0, width, column.fit),
             (Encoding::Vector(_), _) => add(0, width, Fitting::Lengths),
+            (Encoding::Encoded, _) => add(0, width, Fitting::Encoded),
             (Encoding::Nothing, _) => {}
         }
     }
@@ -148,7 +155,7 @@ impl Column {
     fn is_sound(&self) -> bool {
         let fits = match self.kind.encoding() {
             Encoding::Parts(_) => self.values == Values::None,
-            Encoding::Vector(_) => matches!(self.values, Values::Numbers(_) | Values::Dense(_)),
+            Encoding::Vector(_) | Encoding::Encoded => matches!(self.values, Values::Numbers(_) | Values::Dense(_)),
             Encoding::Values(_) if self.kind == (ColumnKind::Type {}) => matches!(self.values, Values::Listed(_)),
             Encoding::Values(_) if self.values == Values::Shared => self.kind.shares_words(),
             Encoding::Values(_) => matches!(self.values, Values::Listed(_) | Values::Hashed(_)),
@@ -243,28 +250,31 @@ impl Schema {
         let columns = self.columns.iter().filter(|column| !column.name.is_empty());
         Columns {
             id: Some(self.id.clone()),
-            columns: columns.map(|column| (column.name.clone(), column.kind)).collect(),
-            edges: None,
-            relations: Default::default(),
+            columns: columns.map(|column| (column.name.clone(), column.kind.clone())).collect(),
+            ..Columns::default()
         }
     }
 
-    /// The same without listed values that `keeps` refuses, and the attributes that remain, in rising order.
+    /// The same without listed values that `keeps` refuses and without token vectors of which it keeps nothing, and the attributes that
+    /// remain, in rising order.
     pub fn keeping(&self, keeps: impl Fn(u32) -> bool) -> (Schema, Vec<u32>) {
         let mut remaining = Vec::new();
         let mut column = |(column, first): (&Column, u32)| {
             let all = first..first + column.width() as u32;
+            if column.kind.encoder().is_some() && !all.clone().any(&keeps) {
+                return None;
+            }
             let Values::Listed(values) = &column.values else {
                 remaining.extend(all);
-                return column.clone();
+                return Some(column.clone());
             };
             let kept = values.iter().zip(all.clone()).filter(|(_, attribute)| keeps(*attribute));
             let (values, attributes): (Vec<String>, Vec<u32>) = kept.map(|(value, at)| (value.clone(), at)).unzip();
             remaining.extend(attributes);
             remaining.extend(column.has_other().then_some(all.end - 1));
-            Column { values: Values::Listed(values), ..column.clone() }
+            Some(Column { values: Values::Listed(values), ..column.clone() })
         };
-        let columns = self.placed().map(&mut column).collect();
+        let columns = self.placed().filter_map(&mut column).collect();
         remaining.sort_unstable();
         (Schema { id: self.id.clone(), columns }, remaining)
     }
@@ -286,7 +296,7 @@ mod tests {
     use super::*;
 
     fn column(name: &str, kind: ColumnKind, values: Values) -> Column {
-        Column { name: name.into(), kind, values, of: Vec::new() }
+        Column { name: name.into(), kind, values, of: Vec::new(), vectors: None }
     }
 
     fn listed(values: &[&str]) -> Values {

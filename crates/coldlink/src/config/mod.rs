@@ -81,6 +81,9 @@ pub struct Config {
     /// How much more newer links count, where links have times.
     #[serde(default)]
     pub recency: Recency,
+    /// Whether vectors are used that token vectors make of texts. Files say it where they are not.
+    #[serde(default, skip_serializing_if = "TextVectors::is_use")]
+    pub text_vectors: TextVectors,
     /// Pairs in a batch: a number of pairs, a share (with a decimal point) of the warm nodes, or `auto`, which grows with the
     /// square root of the number of links. Under the softmax loss all of them are linked.
     pub batch: BatchSize,
@@ -171,6 +174,23 @@ impl Recency {
             Recency::Slow => Some(1.0 / 4.0),
             Recency::Fast => Some(1.0 / 16.0),
         }
+    }
+}
+
+/// What is done with vectors that token vectors make of texts, where a column names any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TextVectors {
+    /// They are attributes, beside the words of the texts.
+    #[default]
+    Use,
+    /// Nothing: words alone count.
+    Ignore,
+}
+
+impl TextVectors {
+    fn is_use(&self) -> bool {
+        *self == TextVectors::Use
     }
 }
 
@@ -331,7 +351,11 @@ impl Config {
     }
 
     fn table(&self) -> toml::Table {
-        toml::Table::try_from(self).unwrap_or_default()
+        let mut all = toml::Table::try_from(self).unwrap_or_default();
+        if let Ok(value) = toml::Value::try_from(self.text_vectors) {
+            all.insert("text_vectors".to_owned(), value);
+        }
+        all
     }
 
     /// All settings as TOML.
@@ -487,6 +511,7 @@ mod tests {
         check("terms=none", "expected a list, got string \"none\"");
         check("batch=many", "expected a number of pairs, a share such as 0.25, or `auto`, got \"many\"");
         check("loss=none", "expected `pairs` or `softmax`, got `none`");
+        check("text_vectors=no", "expected `use` or `ignore`, got `no`");
         check("nonsense", "expected `key=value`, got `nonsense`");
         assert!(Config::default().merged("width = ").is_err());
     }

@@ -198,10 +198,17 @@ impl<'a> WeightedCosine<'a> {
     }
 }
 
-/// The dot product of the first `width` numbers of two nodes' dense parts.
+/// The dot product of the first `width` numbers of two nodes' dense parts, in eight sums side by side.
 fn dense_dot(attributes: &Attributes, width: usize, a: NodeId, b: NodeId) -> f64 {
-    let both = attributes.dense_row(a)[..width].iter().zip(attributes.dense_row(b));
-    both.map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
+    let [(a, a_rest), (b, b_rest)] = [a, b].map(|node| attributes.dense_row(node)[..width].as_chunks::<8>());
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += f64::from(a) * f64::from(b);
+        }
+    }
+    let rest = a_rest.iter().zip(b_rest).map(|(&a, &b)| f64::from(a) * f64::from(b));
+    sums.into_iter().chain(rest).sum()
 }
 
 impl Scorer for WeightedCosine<'_> {

@@ -49,6 +49,8 @@ pub enum Fitting {
     Ranked,
     /// The mean length of a row's part, which becomes 1.
     Lengths,
+    /// The same of vectors that were made of texts, which settings may leave out.
+    Encoded,
     /// Rare columns count as the last of the block.
     Grouped {
         /// Those that fewer training rows have than this.

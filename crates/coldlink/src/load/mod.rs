@@ -84,10 +84,11 @@ impl LoadOptions {
     }
 }
 
-/// Reads what users say about their columns from a TOML file.
+/// Reads what users say about their columns from a TOML file, and opens the token vectors that it names.
 pub fn read_columns(path: &Path) -> Result<Columns, LoadError> {
     let text = read_short(path).map_err(|source| read_error(path, source))?;
-    Columns::parse(&text).map_err(|reason| LoadError::Schema { path: path.to_owned(), reason })
+    let columns = Columns::parse(&text).map_err(|reason| LoadError::Schema { path: path.to_owned(), reason })?;
+    Ok(columns.with_vectors(path.parent().unwrap_or(Path::new("")))?)
 }
 
 /// Loads a graph: an `.npz` file, a packed file, a folder with `edges` and `nodes` as `.csv`, `.tsv` or `.jsonl`, or one with

@@ -200,6 +200,7 @@ impl Model {
         if let Some(types) = &self.types {
             writer.list("types", types.types.all());
         }
+        self.schema.iter().for_each(|schema| schema.write_vectors(&mut writer));
         writer.names(&self.names);
         writer.written(path, FORMAT, VERSION, &about)
     }
@@ -207,11 +208,13 @@ impl Model {
     /// Opens a model by memory map.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let Joined { first: archive, later, chain } = Container::open_joined(path, FORMAT, VERSION)?;
-        let about: About = toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
+        let mut about: About =
+            toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
         about.config.check().map_err(|error| archive.inconsistent(error.to_string()))?;
         if !about.schema.as_ref().is_none_or(Schema::is_sound) {
             return Err(archive.inconsistent("its schema is invalid"));
         }
+        about.schema.iter_mut().try_for_each(|schema| schema.read_vectors(&archive))?;
         let (nodes, width) = (about.summary.nodes, about.config.width);
         let role_nodes = about.role_nodes().ok_or_else(|| archive.inconsistent("it has too many roles"))?;
         let embeddings = Embeddings {

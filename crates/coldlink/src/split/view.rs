@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::{Pair, PairClass};
 use crate::columns::Preparation;
-use crate::config::{Config, LinkWeights, Recency};
+use crate::config::{Config, LinkWeights, Recency, TextVectors};
 use crate::graph::{Attributes, Graph, NodeId, PLAIN, Roles, UNKNOWN_TIME};
 
 /// Everything that may be used for training at one stage, and nothing else.
@@ -30,10 +30,22 @@ impl<'a> TrainView<'a> {
         TrainView { graph, loaded: attributes, visible: all_visible, preparation, roles: &PLAIN, prepared, stage }
     }
 
-    /// The same with links that count as settings say, where they have weights or times.
+    /// The same with links that count as settings say, where they have weights or times, and without vectors of texts where
+    /// settings ignore them.
     pub fn by(self, config: &Config) -> Self {
         let weighed = self.stage.and_then(|stage| stage.weighed(config.weights, config.recency));
-        TrainView { graph: weighed.unwrap_or(self.graph), ..self }
+        let view = TrainView { graph: weighed.unwrap_or(self.graph), ..self };
+        match self.stage.map(|stage| &stage.without_encoded) {
+            Some((Some(preparation), prepared)) if config.text_vectors == TextVectors::Ignore => {
+                TrainView { preparation: Some(preparation), prepared: Some(prepared), ..view }
+            }
+            _ => view,
+        }
+    }
+
+    /// Whether texts have vectors, which settings may ignore.
+    pub fn has_text_vectors(&self) -> bool {
+        self.stage.is_some_and(|stage| stage.without_encoded.0.is_some())
     }
 
     /// The training graph, on the numbering of the whole: a hidden node has no link in it.
@@ -115,6 +127,8 @@ pub(crate) struct Stage {
     roles: Roles,
     /// The attributes after that, made when they are first looked at.
     prepared: OnceLock<Attributes>,
+    /// Both without vectors of texts, where there are any.
+    without_encoded: (Option<Preparation>, OnceLock<Attributes>),
     /// The graph under each way in which weights and times may count, made when it is first asked for.
     weighed: [OnceLock<Graph>; LinkWeights::ALL.len() * Recency::ALL.len()],
 }
@@ -128,8 +142,8 @@ impl PartialEq for Stage {
 
 impl Stage {
     pub(super) fn new(graph: Graph, visible: Vec<bool>) -> Self {
-        let (prepared, weighed) = Default::default();
-        Stage { graph, visible, preparation: None, roles: PLAIN.clone(), prepared, weighed }
+        let (prepared, without_encoded, weighed) = Default::default();
+        Stage { graph, visible, preparation: None, roles: PLAIN.clone(), prepared, without_encoded, weighed }
     }
 
     /// The graph with links that count as settings say; none where all count the same anyway. What that takes is seen from the links of
@@ -160,6 +174,7 @@ impl Stage {
         self.preparation = Preparation::fit(attributes, &visible);
         self.roles = roles.clone();
         self.prepared = OnceLock::new();
+        self.without_encoded = (Preparation::fit_without_encoded(attributes, &visible), OnceLock::new());
     }
 
     /// How many attributes a model sees of these.

@@ -52,6 +52,11 @@ impl Element for i8 {
     const TYPE: Dtype = Dtype::I8;
 }
 
+/// The bits of a float of 16 bits.
+impl Element for u16 {
+    const TYPE: Dtype = Dtype::F16;
+}
+
 impl Element for u32 {
     const TYPE: Dtype = Dtype::U32;
 }

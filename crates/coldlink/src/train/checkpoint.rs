@@ -168,6 +168,7 @@ impl Checkpoints {
             Phase::Search => fit.split.search(),
             Phase::Refit => fit.split.final_view(),
         };
+        let view = view.by(fit.config);
         let mut model = Deal::new(view.graph().nodes(), view.attributes().width(), fit.config, 0);
         let mut best = about.best_kept.then(|| model.encoders.frozen());
         for (name, parameter) in model.encoders.parameters_mut() {
@@ -240,6 +241,7 @@ pub(crate) fn fingerprint(fit: &Fit<'_>) -> String {
     hash.update(bytemuck::cast_slice(loaded.offsets()));
     hash.update(bytemuck::cast_slice(loaded.columns()));
     hash.update(bytemuck::cast_slice(loaded.values()));
+    hash.update(bytemuck::cast_slice(loaded.dense()));
     for pair in fit.split.validation() {
         hash.update(bytemuck::bytes_of(&[pair.source, pair.target, u32::from(pair.linked)]));
     }

@@ -161,13 +161,13 @@ impl<'a> Fit<'a> {
             }
         };
         let (encoders, features) = match self.split.refit() {
-            Some(view) => self.refit(view, &found, interrupted, observer)?,
+            Some(view) => self.refit(view.by(self.config), &found, interrupted, observer)?,
             None => {
                 let encoders = best.ok_or(TrainError::Diverged { step: found.steps })?;
-                (encoders, self.features(&self.split.search()))
+                (encoders, self.features(&self.split.search().by(self.config)))
             }
         };
-        let preparation = self.split.final_view().preparation().cloned();
+        let preparation = self.split.final_view().by(self.config).preparation().cloned();
         let Found { history, steps, weights } = found;
         Ok(Fitted { encoders, features, preparation, steps, history, weights })
     }

@@ -2,7 +2,7 @@
 
 use super::{Candidate, Chosen, Costs, Search, Stage, TuneError, Watcher};
 use crate::config::{Config, ConfigError, Objective};
-use crate::graph::Graph;
+use crate::split::TrainView;
 
 /// What is tried for lists, in the order of how often it has won: what differs from the base.
 const FOR_LISTS: &[&[&str]] = &[
@@ -32,25 +32,30 @@ const FOR_PAIRS: &[&[&str]] = &[
     ],
 ];
 
-/// What is tried beside the first where links have weights, and where they have times.
+/// What is tried beside the first where links have weights, where they have times, and where texts have vectors.
 const FOR_WEIGHTS: &[&str] = &["weights=ignore"];
 const FOR_TIMES: &[&str] = &["recency=slow", "recency=fast"];
+const FOR_TEXT_VECTORS: &[&str] = &["text_vectors=ignore"];
 
 /// The share of its steps that a candidate is tried for where there is no time to try all in full.
 const SHORT: f64 = 0.25;
 
 /// What `auto` tries around a base for a graph; settings named in `fixed` stay as they are.
-fn auto_candidates(base: &Config, fixed: &[String], graph: &Graph) -> Result<Vec<Candidate>, ConfigError> {
+fn auto_candidates(base: &Config, fixed: &[String], view: &TrainView<'_>) -> Result<Vec<Candidate>, ConfigError> {
     let mut candidates: Vec<Candidate> = Vec::new();
     let usual = match base.objective {
         Objective::Lists => FOR_LISTS,
         Objective::Pairs => FOR_PAIRS,
     };
     let first = usual[0];
-    let carried = [(graph.weights().is_some(), FOR_WEIGHTS), (graph.times().is_some(), FOR_TIMES)];
-    let carried = carried.into_iter().filter(|(has, _)| *has).flat_map(|(_, changes)| changes);
+    let more = [
+        (view.graph().weights().is_some(), FOR_WEIGHTS),
+        (view.graph().times().is_some(), FOR_TIMES),
+        (view.has_text_vectors(), FOR_TEXT_VECTORS),
+    ];
+    let more = more.into_iter().filter(|(has, _)| *has).flat_map(|(_, changes)| changes);
     let mut tried: Vec<Vec<&str>> = usual.iter().map(|changes| changes.to_vec()).collect();
-    let more = carried.map(|change| [first, &[*change]].concat());
+    let more = more.map(|change| [first, &[*change]].concat());
     tried.splice(1..1, more);
     for changes in &tried {
         let is_free =
@@ -102,7 +107,7 @@ pub struct Auto {
 
 /// The best settings for a split that can be found within a budget.
 pub fn auto(search: &Search<'_>, base: &Config, auto: &Auto, watcher: &mut dyn Watcher) -> Result<Chosen, TuneError> {
-    let candidates = auto_candidates(base, &auto.fixed, search.split.search().graph())?;
+    let candidates = auto_candidates(base, &auto.fixed, &search.split.search())?;
     let costs = Costs::new(search.split, base);
     let of_each: Vec<[f64; 2]> = candidates.iter().map(|candidate| costs.trial(&candidate.config)).collect();
     let stages = stages(&of_each, auto.budget);
@@ -114,18 +119,26 @@ pub fn auto(search: &Search<'_>, base: &Config, auto: &Auto, watcher: &mut dyn W
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Preset;
+    use crate::config::{Preset, Validation};
+    use crate::graph::{AttributeNames, Attributes, Block, Fitting, Graph};
+    use crate::split::Split;
+    use crate::synthetic::World;
+
+    fn of_graph(base: &Config, fixed: &[String], graph: &Graph) -> Vec<Candidate> {
+        let attributes = Attributes::from_rows(1, &vec![vec![(0, 1.0)]; graph.nodes()]).unwrap();
+        auto_candidates(base, fixed, &TrainView::whole(graph, &attributes, &vec![true; graph.nodes()])).unwrap()
+    }
 
     #[test]
     fn candidates_are_sound_and_leave_fixed_settings_alone() {
         let graph = Graph::from_links(3, [(0, 1), (1, 2)]);
-        let auto_candidates = |base: &Config, fixed: &[String]| auto_candidates(base, fixed, &graph);
-        let all = auto_candidates(&Config::default(), &[]).unwrap();
+        let auto_candidates = |base: &Config, fixed: &[String]| of_graph(base, fixed, &graph);
+        let all = auto_candidates(&Config::default(), &[]);
         assert_eq!(all.len(), FOR_LISTS.len());
-        assert_eq!(auto_candidates(&Preset::Pairs.config(), &[]).unwrap().len(), FOR_PAIRS.len());
+        assert_eq!(auto_candidates(&Preset::Pairs.config(), &[]).len(), FOR_PAIRS.len());
         let fixed = ["temperature".to_owned(), "attribute_dropout".to_owned()];
         let base = Config::default().set("temperature=0.4").unwrap();
-        let some = auto_candidates(&base, &fixed).unwrap();
+        let some = auto_candidates(&base, &fixed);
         assert!(some.len() < all.len() && some.iter().all(|candidate| candidate.config.temperature == 0.4));
     }
 
@@ -133,12 +146,28 @@ mod tests {
     fn weights_and_times_are_tried_in_more_than_one_way_where_links_have_any() {
         let graph = Graph::from_links(3, [(0, 1), (1, 2)]).with_weights([(0, 1, 2.0)]).with_times([(0, 1, 3.0)]);
         let names = |fixed: &[String]| -> Vec<String> {
-            let all = auto_candidates(&Config::default(), fixed, &graph).unwrap();
+            let all = of_graph(&Config::default(), fixed, &graph);
             all.into_iter().map(|candidate| candidate.name).collect()
         };
         let all = names(&[]);
         assert!(all.len() == FOR_LISTS.len() + 3 && all[1].ends_with("weights=ignore"), "{all:?}");
         assert_eq!(names(&["weights".to_owned(), "recency".to_owned()]).len(), FOR_LISTS.len());
+    }
+
+    #[test]
+    fn words_alone_are_tried_where_texts_have_vectors() {
+        let mut data = World { nodes: 200, ..World::default() }.dataset();
+        let (width, rows) = (data.attributes.width() as u32, data.attributes.rows());
+        let block = Block { columns: width..width + 2, fit: Fitting::Encoded };
+        let attributes = data.attributes.with_dense(2, vec![0.5; 2 * rows].into(), AttributeNames::default());
+        data.attributes = attributes.unwrap().with_blocks(vec![block]).unwrap();
+        let split = Split::for_training(&data, Validation::Nodes, 0).unwrap();
+        let candidates = |fixed: &[String]| auto_candidates(&Config::default(), fixed, &split.search()).unwrap();
+        let all = candidates(&[]);
+        assert!(all.len() == FOR_LISTS.len() + 1 && all[1].name.ends_with("text_vectors=ignore"));
+        assert_eq!(candidates(&["text_vectors".to_owned()]).len(), FOR_LISTS.len());
+        let without = split.search().by(&all[1].config);
+        assert_eq!((without.attributes().dense_width(), split.search().attributes().dense_width()), (0, 2));
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub use formats::PpiProblem;
 pub use tables::{LineProblem, TableProblem};
 
 use super::limits::bytes_in_words;
+use crate::columns::VectorsError;
 use crate::hint::Hint;
 use crate::storage::FileError;
 use crate::text::{all_quoted, quoted};
@@ -191,6 +192,9 @@ pub enum LoadError {
         /// What is wrong.
         reason: String,
     },
+    /// Token vectors that a description of columns names cannot be used.
+    #[error(transparent)]
+    Vectors(#[from] VectorsError),
     /// There is no node.
     #[error("`{path}` has no nodes", path = .path.display())]
     NoNodes {
@@ -273,6 +277,7 @@ impl LoadError {
             LoadError::Schema { .. } => Hint::new(
                 "use only the column kinds `numeric`, `boolean`, `categorical`, `multi-valued`, `text`, `date-time`, `vector`, `type` and `ignore` | start from what {coldlink inspect} prints",
             ),
+            LoadError::Vectors(error) => error.hint(),
             LoadError::Archive { .. } => Hint::new("save it again with `numpy.savez_compressed`"),
             LoadError::UnknownRelation { known, .. } if known.is_empty() => {
                 Hint::new("name the column that says what links mean under `[edges]`: `relation = \"…\"`")

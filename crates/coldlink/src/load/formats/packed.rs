@@ -10,6 +10,7 @@
 //! | `types` | the node type of each node, where there are several |
 //! | `names.offsets`, `names.bytes` | the names of nodes, unless they are their numbers |
 //! | `attributes.names.offsets`, `attributes.names.bytes` | the names of attributes, where no schema gives them |
+//! | `vectors.*` | token vectors of texts, see `columns/vectors/sections.rs` |
 //! | `about` | the rest, as TOML: name, notes, schema |
 
 use std::path::Path;
@@ -68,6 +69,7 @@ pub fn write_packed(dataset: &Dataset, path: &Path) -> Result<(), LoadError> {
     if let Some(types) = attributes.types() {
         writer.list("types", types.all());
     }
+    dataset.schema.iter().for_each(|schema| schema.write_vectors(&mut writer));
     writer.names(&dataset.names);
     if dataset.schema.is_none() {
         writer.texts(ATTRIBUTE_NAMES, &attribute_names);
@@ -85,7 +87,7 @@ pub fn open_packed(path: &Path) -> Result<Dataset, LoadError> {
 }
 
 fn read(container: &Container) -> Result<Dataset, FileError> {
-    let About { name, width, dense_width, notes, schema, roles } =
+    let About { name, width, dense_width, notes, mut schema, roles } =
         toml::from_str(&container.about).map_err(|error| container.inconsistent(error.to_string()))?;
     let most = Limits::default().attributes;
     if width as usize > most {
@@ -101,6 +103,7 @@ fn read(container: &Container) -> Result<Dataset, FileError> {
         return Err(container.inconsistent(format!("{nodes} nodes, but {rows} rows of attributes")));
     }
     let names = container.names(graph.nodes())?;
+    schema.iter_mut().try_for_each(|schema| schema.read_vectors(container))?;
     let relations = roles.map(|roles| read_relations(container, roles, &graph)).transpose()?;
     Ok(Dataset { name, graph, relations, attributes, names, schema, notes })
 }

@@ -71,6 +71,9 @@ fn assemble<'a>(
     (edges, links): (&Path, Open<'_, '_>),
     options: &LoadOptions,
 ) -> Result<Dataset, LoadError> {
+    // Those that a file of columns names are open; others are named from where the program runs.
+    let columns = options.columns.clone().with_vectors(Path::new(""))?;
+    let options = &LoadOptions { columns, ..options.clone() };
     let table = NodeTable::read(open, &some_ends(links()?, options)?, &options.columns, options.strict_input)?;
     let ends = Ends::new(&table.file_name, table.index()?, options);
     let Links { given, unknown_ends, unused } = Links::read(links()?, &ends, options)?;

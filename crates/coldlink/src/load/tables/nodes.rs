@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::Open;
 use super::ends::EndsByColumn;
 use super::rows::Rows;
-use crate::columns::{Cell, ColumnKind, Columns, Encoded, Encoder, Finding, Mismatches, Schema, Surveys};
+use crate::columns::{Cell, Columns, Encoded, Encoder, Finding, Mismatches, Reading, Schema, Surveys};
 use crate::dataset::NewNodes;
 use crate::graph::{AttributeNames, Attributes, Names, NodeId, Texts};
 use crate::load::error::{LineProblem, LoadError, TableProblem, read_error};
@@ -44,13 +44,13 @@ impl NodeTable {
     /// Without the rows on some lines.
     fn encode(
         open: Open<'_, '_>,
-        (id, kinds, findings): &Kinds,
+        (id, readings, findings): &Kinds,
         strict: bool,
         without: &HashSet<u64>,
     ) -> Result<Self, LoadError> {
         let mut rows = open()?;
         let (id, mut findings, header) = (*id, findings.clone(), rows.header().to_vec());
-        let mut encoder = Encoder::collecting(&header, kinds, strict);
+        let mut encoder = Encoder::collecting(&header, readings, strict);
         let (names, lines) = read_rows(&mut rows, (Some(id), NamesOfRows::Given), &mut encoder, without)?;
         let (columns, encoded) = encoder.end_collecting();
         let schema = Schema { id: header[id].clone(), columns };
@@ -236,8 +236,8 @@ fn without_repeated(
     Ok(kept)
 }
 
-/// The place of the names, the kinds of all other columns, and what was found out about them.
-type Kinds = (usize, Vec<(usize, ColumnKind)>, Vec<Finding>);
+/// The place of the names, how all other columns are read, and what was found out about them.
+type Kinds = (usize, Vec<Reading>, Vec<Finding>);
 
 /// Kinds are those that are given, and the others by a look through the table.
 fn find_kinds(mut rows: Rows<'_>, ends: &HashSet<String>, given: &Columns) -> Result<Kinds, LoadError> {
@@ -259,6 +259,7 @@ fn find_kinds(mut rows: Rows<'_>, ends: &HashSet<String>, given: &Columns) -> Re
         id = by_column.names(id);
     }
     let findings = surveys.findings(&header, id, given);
-    let (kinds, findings) = findings.into_iter().map(|(place, kind, finding)| ((place, kind), finding)).unzip();
-    Ok((id, kinds, findings))
+    let read = |(place, kind, finding)| (Reading::of(place, kind, given), finding);
+    let (readings, findings): (Vec<_>, Vec<_>) = findings.into_iter().map(read).unzip();
+    Ok((id, readings.concat(), findings))
 }
