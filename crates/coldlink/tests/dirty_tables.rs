@@ -333,3 +333,18 @@ type.kind = \"type\"
 text.kind = \"text\"
 tags.kind = \"multi-valued\"
 ";
+
+#[test]
+fn new_rows_that_are_there_twice_count_once_in_a_file() {
+    let data = from_texts(SHOP, SALES, &LoadOptions::default()).unwrap();
+    let (schema, folder) = (data.schema.unwrap(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("new.csv");
+    let read = |rows: &str, strict: bool| {
+        std::fs::write(&path, format!("id,price,maker\n{rows}")).unwrap();
+        load_new(&path, &schema, strict)
+    };
+    let new = read("x,1.5,a\ny,2.5,b\nx,1.5,a\n", false).unwrap();
+    assert_eq!((new.names.len(), new.mismatches.repeated_rows), (2, 1));
+    assert!(new.mismatches.notes().contains(&"ignored 1 repeated row".to_owned()));
+    assert!(read("x,1.5,a\nx,2.5,a\n", false).is_err() && read("x,1.5,a\nx,1.5,a\n", true).is_err());
+}

@@ -198,7 +198,9 @@ pub(in crate::load) fn read_new(
     let mut encoded = encoder.end();
     let mut mismatches = std::mem::take(&mut encoded.mismatches);
     let attributes = attributes(schema, encoded, AttributeNames::default());
-    let kept = without_repeated(&texts, &attributes, strict, &lines);
+    // Whoever has the rows in memory counts on an answer for each.
+    let may_repeat = names == NamesOfRows::Given && !strict;
+    let kept = without_repeated(&texts, &attributes, may_repeat, &lines);
     let kept = kept.map_err(|(row, problem)| LoadError::Line { path, line: lines[row], problem })?;
     mismatches.repeated_rows = texts.len() - kept.len();
     if mismatches.repeated_rows == 0 {
@@ -212,7 +214,7 @@ pub(in crate::load) fn read_new(
 fn without_repeated(
     names: &Texts,
     attributes: &Attributes,
-    strict: bool,
+    may_repeat: bool,
     lines: &[u64],
 ) -> Result<Vec<NodeId>, (usize, LineProblem)> {
     let mut first = HashMap::with_capacity(names.len());
@@ -226,7 +228,7 @@ fn without_repeated(
             Entry::Occupied(taken) => {
                 let rows = [*taken.get(), row as NodeId];
                 let [a, b] = rows.map(|row| attributes.select(&[row]));
-                if strict || a != b {
+                if !may_repeat || a != b {
                     let line = lines[rows[0] as usize];
                     return Err((row, LineProblem::RepeatedNode { name: name.to_owned(), first: line }));
                 }
