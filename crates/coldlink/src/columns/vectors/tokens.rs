@@ -1,4 +1,7 @@
-//! The tokenizer of token vectors, from the JSON that the package `tokenizers` writes.
+//! The tokenizer of token vectors, from the JSON that the package `tokenizers` writes. That package may panic on a crafted one, so what
+//! it does is caught here.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::Deserialize;
 use tokenizers::Tokenizer;
@@ -35,7 +38,9 @@ impl Tokens {
         if model.dropout.is_some_and(|share| share != 0.0) {
             return Err(VectorsProblem::Random);
         }
-        let mut tokenizer = Tokenizer::from_bytes(json).map_err(|error| wrong(error.to_string()))?;
+        let read = catch_unwind(|| Tokenizer::from_bytes(json));
+        let read = read.unwrap_or_else(|_| Err("the tokenizer contradicts itself".into()));
+        let mut tokenizer = read.map_err(|error| wrong(error.to_string()))?;
         tokenizer.with_padding(None);
         tokenizer.with_truncation(None).map_err(|error| wrong(error.to_string()))?;
         let unknown = model.unk_id.or_else(|| tokenizer.token_to_id(&model.unk_token?));
@@ -53,7 +58,8 @@ impl Tokens {
 
     /// Hands over the known tokens of a text; none of a text that the tokenizer cannot read.
     pub fn each(&self, text: &str, take: &mut dyn FnMut(usize)) {
-        let Ok(encoding) = self.tokenizer.encode_fast(text, false) else { return };
+        let encoded = catch_unwind(AssertUnwindSafe(|| self.tokenizer.encode_fast(text, false)));
+        let Ok(Ok(encoding)) = encoded else { return };
         let known = encoding.get_ids().iter().filter(|&&token| Some(token) != self.unknown);
         known.map(|&token| token as usize).filter(|&token| token < self.count).for_each(take);
     }
