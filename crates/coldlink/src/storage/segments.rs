@@ -1,6 +1,8 @@
 //! Segments: what joins a file of ours without the file being written anew.
 //!
-//!     the file as it was written | zeros up to a whole page | a page with two marks | segment | segment | …
+//! ```text
+//! the file as it was written | zeros up to a whole page | a page with two marks | segment | segment | …
+//! ```
 //!
 //! A segment is a container like the file itself. A mark says where the last segment ends, and a checksum of all checksums up to
 //! there. Marks are written in turn, each after what it speaks of is on disk. So whoever opens the file sees an addition as a whole or

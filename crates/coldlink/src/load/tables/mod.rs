@@ -101,7 +101,7 @@ fn assemble<'a>(
     Ok(Dataset { name: name_of(edges), graph, relations, attributes, names, schema: Some(schema), notes })
 }
 
-/// The table with the node types that links show and a column's name says. Where links alone show them, it is only proposed.
+/// The table with the node types that links show, beyond doubt or as a column's name says; others are only proposed.
 fn with_types<'a>(
     mut table: NodeTable,
     open: Open<'_, 'a>,
