@@ -210,7 +210,9 @@ class Model:
         ['words=honey']
         """
         asked = self._ask(new, names, known, links)
-        query = _query(k, among, exclude, node_type, where, popularity, base_rate, explain, relation, direction, explore)
+        query = _query(
+            k, among, exclude, node_type, where, popularity, base_rate, explain, relation, direction, explore
+        )
         text, notes = asked.links(query)
         return {"links": json.loads(text), "notes": asked.notes + notes}
 
