@@ -154,7 +154,7 @@ class Model:
         >>> ["hive" in words for words in papers.set_index("id")["words"][found]]
         [True, True, True]
         >>> both = model.recommend([{"words": "honey"}, {"words": "hive"}], k=2, among="both", explore=0.5)
-        >>> both.groupby("source")["known"].any().to_list(), (~both["known"]).sum() >= 2
+        >>> both.groupby("source")["known"].any().to_list(), bool((~both["known"]).sum() >= 2)
         ([True, True], True)
         """
         asked = self._ask(new, names, known, links)

@@ -57,8 +57,9 @@ def test_links_are_looked_for_where_asked(model: coldlink.Model) -> None:
     assert set(both[both["source"] == "n1"]["target"]) == {f"p{place}" for place in range(150)} - {"p1"} | {"n2"}
     assert set(both[~both["known"]]["target"]) == {"n1", "n2"}
     assert model.recommend(NEW, k=1, among="new")["target"].to_list() == ["n2", "n1"]
-    explored = model.recommend(NEW, k=4, among="both", explore=0.2)
-    assert explored[~explored["known"]]["target"].to_list() == ["n2", "n1"]
+    # Known nodes without links are new candidates as well.
+    explored, plain = (model.recommend(NEW, k=4, among="both", explore=share) for share in (1.0, 0.0))
+    assert len(explored) == len(plain) and not explored["target"].equals(plain["target"])
     assert not model.recommend(NEW, k=150, popularity=0.0)["target"].equals(model.recommend(NEW, k=150)["target"])
     assert len(model.recommend(NEW, k=0)) == 0 and list(model.recommend(NEW, k=0).columns) == COLUMNS
     with pytest.warns(coldlink.LoadWarning, match="1 excluded name belongs to no node"):

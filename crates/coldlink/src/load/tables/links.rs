@@ -40,7 +40,7 @@ impl Links {
         if said.source.is_none() && said.target.is_none() {
             columns.check_header(&rows, nodes)?;
         }
-        let unused = columns.unused(rows.header());
+        let unused = columns.unused(rows.header(), &said);
         let (mut links, mut times) = (Links { unused, ..Links::default() }, Times::default());
         while let Some((line, row)) = rows.next()? {
             let added = links.add(&columns, row, nodes, (&mut times, options.unknown_nodes));
@@ -126,12 +126,19 @@ impl LinkColumns {
         })
     }
 
-    /// The names of all other columns.
-    fn unused(&self, header: &[String]) -> Vec<String> {
+    /// The names of all other columns, but for those that users have said to leave out.
+    fn unused(&self, header: &[String], said: &EdgeColumns) -> Vec<String> {
+        let left_out = [(&said.weight, &WEIGHTS[..]), (&said.time, &TIMES), (&said.relation, &RELATIONS)];
+        let left_out: Vec<&str> = left_out
+            .into_iter()
+            .filter(|(said, _)| said.as_deref() == Some(""))
+            .flat_map(|(_, names)| names.iter().copied())
+            .collect();
         let optional = [&self.weight, &self.time, &self.relation].into_iter().flatten();
         let used: Vec<usize> = optional.chain([&self.source, &self.target]).map(|column| column.index).collect();
-        let others = header.iter().enumerate().filter(|(place, name)| !used.contains(place) && !name.is_empty());
-        others.map(|(_, name)| name.clone()).collect()
+        let is_said = |name: &str| left_out.iter().any(|known| known.eq_ignore_ascii_case(name));
+        let is_other = |(place, name): &(usize, &String)| !used.contains(place) && !name.is_empty() && !is_said(name);
+        header.iter().enumerate().filter(is_other).map(|(_, name)| name.clone()).collect()
     }
 
     /// Whether the first line is a header: it is none where it names nodes.
