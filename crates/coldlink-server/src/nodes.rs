@@ -274,7 +274,7 @@ fn add_nodes(server: &Server, current: &Served, nodes: Vec<Node>, lock: &Lock) -
     }
     let nodes = larger.summary().nodes;
     // The nodes are in the file. Where it was written as a whole, it is served; should it not open, the same model from memory.
-    let opened = if larger.is_joined() { None } else { Some(Served::open(&server.path)) };
+    let opened = if larger.fingerprint().is_some() { None } else { Some(Served::open(&server.path)) };
     let served = match opened {
         Some(Ok(served)) => served,
         Some(Err(error)) => {

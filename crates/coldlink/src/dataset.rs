@@ -255,10 +255,11 @@ impl Dataset {
         lines.extend(weights_in_words(self.links().0, notes.cleaned.duplicates));
         lines.extend(times_in_words(self.links().0));
         if !notes.unused_link_columns.is_empty() {
-            let (s, are) = if notes.unused_link_columns.len() == 1 { ("", "is") } else { ("s", "are") };
+            let one = notes.unused_link_columns.len() == 1;
+            let (s, are, they_are) = if one { ("", "is", "it is") } else { ("s", "are", "they are") };
             let columns = all_quoted(&notes.unused_link_columns);
             lines.push(format!(
-                "column{s} {columns} of the links {are} not used; `[edges]` can name a weight, a time or a relation"
+                "column{s} {columns} of the links {are} not used: nothing says that {they_are} a weight, a time or a relation"
             ));
         }
         lines.extend(notes.left_out());

@@ -1,4 +1,4 @@
-//! Nodes that join a model: written behind what its file holds, whole or not at all, and equal to nodes that were always there.
+//! Nodes that are added to a model: written behind what its file holds, whole or not at all, and equal to nodes that were always there.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -60,7 +60,7 @@ fn lists(model: &Model, new: &EncodedNodes, among: Among) -> Vec<Vec<Hit>> {
 }
 
 #[test]
-fn nodes_that_join_one_by_one_are_as_if_they_had_come_together() {
+fn nodes_that_are_added_one_by_one_are_as_if_they_had_come_together() {
     for settings in [&[][..], &["terms=[]"]] {
         let model = train(settings);
         let (folder, path) = saved(&model);
@@ -70,36 +70,35 @@ fn nodes_that_join_one_by_one_are_as_if_they_had_come_together() {
             add(&path, &new_nodes(first * 2, 2));
         }
         assert!(length() > before && length() < before + 60_000, "{before} and {}", length());
-        let (joined, together) = (Model::open(&path).unwrap(), model.add(&new_nodes(0, 20)).unwrap());
-        assert_eq!((joined.summary().nodes, joined.summary().added), (NODES as usize + 20, 20));
-        assert!(joined.is_joined() && joined.fingerprint() != model.fingerprint());
-        assert_eq!(joined, together);
+        let (added, together) = (Model::open(&path).unwrap(), model.add(&new_nodes(0, 20)).unwrap());
+        assert_eq!((added.summary().nodes, added.summary().added), (NODES as usize + 20, 20));
+        assert!(added.fingerprint().is_some() && added.fingerprint() != model.fingerprint());
+        assert_eq!(added, together);
         let whole = folder.path().join("whole.model");
-        joined.save(&whole).unwrap();
+        added.save(&whole).unwrap();
         let whole = Model::open(&whole).unwrap();
-        assert!(!whole.is_joined());
-        assert_eq!(whole, joined);
+        assert_eq!(whole, added);
         let new = model.encode(&world().new_nodes(40));
         for among in [Among::Known, Among::Both] {
-            assert_eq!(lists(&joined, &new, among), lists(&whole, &new, among));
+            assert_eq!(lists(&added, &new, among), lists(&whole, &new, among));
         }
         for node in [0, NODES, NODES + 19] {
-            assert_eq!(joined.similar_nodes(node, 5), whole.similar_nodes(node, 5));
-            assert_eq!(joined.find(&joined.names().get(node)), Some(node));
+            assert_eq!(added.similar_nodes(node, 5), whole.similar_nodes(node, 5));
+            assert_eq!(added.find(&added.names().get(node)), Some(node));
         }
-        let known = [NODES + 3].map(|node| joined.names().get(node).into_owned());
+        let known = [NODES + 3].map(|node| added.names().get(node).into_owned());
         if settings.is_empty() {
             let ask = |model: &Model| {
                 let asked = model.ask_known(&known).unwrap();
                 lists(model, asked.encoded(), Among::Known)
             };
-            assert_eq!(ask(&joined), ask(&whole));
+            assert_eq!(ask(&added), ask(&whole));
         }
     }
 }
 
 #[test]
-fn an_index_from_before_or_after_finds_nodes_that_joined() {
+fn an_index_from_before_or_after_finds_added_nodes() {
     let model = train(&[]);
     let (_folder, path) = saved(&model);
     let index = || Model::open(&path).unwrap().build_index().save(&LinkIndex::path_of(&path)).unwrap();
@@ -187,7 +186,7 @@ fn whoever_has_the_file_open_keeps_what_was_there() {
 }
 
 #[test]
-fn where_many_have_joined_the_whole_is_written_anew() {
+fn where_many_were_added_the_whole_is_written_anew() {
     let (_folder, path) = saved(&train(&[]));
     let of = |first: u32| {
         let new = new_nodes(0, 40);
@@ -195,7 +194,7 @@ fn where_many_have_joined_the_whole_is_written_anew() {
         let names = Names::from_texts((0..400).map(|row| format!("many-{}", first + row)));
         NewNodes { names, attributes: new.attributes.select(&rows), mismatches: Mismatches::default() }
     };
-    let joined: Vec<bool> = (0..4).map(|round| add(&path, &of(round * 400)).is_joined()).collect();
-    assert_eq!(joined, [true, true, false, true]);
+    let added: Vec<bool> = (0..4).map(|round| add(&path, &of(round * 400)).fingerprint().is_some()).collect();
+    assert_eq!(added, [true, true, false, true]);
     assert_eq!(Model::open(&path).unwrap().summary().nodes, NODES as usize + 1600);
 }

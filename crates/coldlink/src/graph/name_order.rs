@@ -10,11 +10,11 @@ use super::{Names, NodeId, Texts};
 pub enum NameOrder {
     /// Names are numbers below a count.
     Numbered(usize),
-    /// Nodes in the order of their names: those that were there first, and those that joined them.
+    /// Nodes in the order of their names: those that were there first, and those that were added.
     Sorted {
-        /// Shared with all that others joined.
+        /// Shared by all orders that begin with it.
         first: Arc<Vec<NodeId>>,
-        /// Few.
+        /// Those that were added, which are few.
         later: Vec<NodeId>,
     },
 }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_joined_others_are_found_among_them() {
+    fn added_names_are_found_among_the_others() {
         let first = Names::from_texts(["pear", "apple"]);
         let names = first.followed_by(&Names::from_texts(["peach", "aprikose"])).unwrap();
         for order in [NameOrder::new(&names), NameOrder::new(&first).of_more(&names)] {

@@ -80,7 +80,7 @@ impl Names {
 pub struct Texts {
     offsets: Buffer<u64>,
     bytes: Buffer<u8>,
-    /// Texts that joined them, in arrays of their own.
+    /// Texts that were added, in arrays of their own.
     later: Option<Arc<Texts>>,
 }
 
@@ -101,7 +101,7 @@ impl Texts {
         Ok(Texts { offsets, bytes, later: None })
     }
 
-    /// These texts, and others after them. Only those that joined before are copied.
+    /// These texts, and others after them. Of these, only those that were added before are copied.
     fn followed_by(&self, others: &Texts) -> Self {
         let later = self.later.iter().flat_map(|later| later.iter()).chain(others.iter()).collect();
         Texts { later: Some(Arc::new(later)), ..self.clone() }
@@ -117,7 +117,7 @@ impl Texts {
         self.offsets.len() - 1
     }
 
-    /// Bytes of memory that those take that have joined them.
+    /// Bytes of memory that added texts take.
     pub(crate) fn later_bytes(&self) -> usize {
         self.later.as_ref().map_or(0, |later| size_of_val(&later.offsets[..]) + later.bytes.len())
     }
@@ -141,7 +141,7 @@ impl Texts {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// Where each starts, and the end of the last; and the UTF-8 of all, one after the other. Of texts that none has joined.
+    /// Where each starts, and the end of the last; and the UTF-8 of all, one after the other. Of texts to which none were added.
     pub(super) fn arrays(&self) -> (&[u64], &[u8]) {
         assert!(self.later.is_none(), "texts are put together before they are written");
         (&self.offsets, &self.bytes)
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_join_others_are_numbered_after_them() {
+    fn added_names_are_numbered_after_the_others() {
         let first = Names::from_texts(["a", "b"]);
         let more =
             first.followed_by(&Names::from_texts(["c"])).and_then(|more| more.followed_by(&Names::from_texts(["d"])));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::joined::JoinedNodes;
+use super::added::AddedNodes;
 use super::{LinkedTypes, Memory, Model, Summary};
 use crate::dataset::NewNodes;
 use crate::graph::{Names, NodeId};
@@ -85,12 +85,12 @@ impl Model {
         };
         let encoded = model.encode(&new.attributes);
         let types = model.types.as_ref().map(|types| types.followed_by(encoded.types.as_deref(), new.names.len()));
-        Ok(model.with_joined(encoded.into(), names, types, new.names.len()))
+        Ok(model.with_added(encoded.into(), names, types, new.names.len()))
     }
 
-    /// The model with nodes that joined it.
-    pub(super) fn with_joined(&self, new: JoinedNodes, names: Names, types: Option<LinkedTypes>, count: usize) -> Self {
-        let parts: Vec<&JoinedNodes> = self.joined.as_deref().into_iter().chain([&new]).collect();
+    /// The model with these nodes after its own.
+    pub(super) fn with_added(&self, new: AddedNodes, names: Names, types: Option<LinkedTypes>, count: usize) -> Self {
+        let parts: Vec<&AddedNodes> = self.added.as_deref().into_iter().chain([&new]).collect();
         let with_more = |memory: &Memory| Memory {
             graph: memory.graph.with_unlinked(count * self.roles.count()),
             ..memory.clone()
@@ -105,7 +105,7 @@ impl Model {
             names,
             types,
             memory: self.memory.as_ref().map(with_more),
-            joined: JoinedNodes::of(&parts).map(Arc::new),
+            added: AddedNodes::of(&parts).map(Arc::new),
             // The index covers the first nodes still; those that came later are looked through beside it.
             ..self.clone()
         }

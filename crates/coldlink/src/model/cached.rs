@@ -6,7 +6,7 @@ use super::Model;
 use crate::graph::{Graph, NameOrder, Names, NodeId};
 use crate::score::{Room, WarmNodes};
 
-/// Models that differ in the nodes that joined them share what does not depend on these.
+/// Models that differ in added nodes alone share what does not depend on these.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cached {
     derived: Arc<OnceLock<Derived>>,
@@ -16,7 +16,7 @@ pub(super) struct Cached {
     pub room: Room,
 }
 
-/// What scores need beside the model's arrays, apart from nodes that joined.
+/// What scores need beside the model's arrays, apart from added nodes.
 #[derive(Debug)]
 pub(super) struct Derived {
     pub warm: WarmNodes,
@@ -25,7 +25,7 @@ pub(super) struct Derived {
 }
 
 impl Cached {
-    /// Of a model that further nodes have joined, with the names of all.
+    /// Of a model to which further nodes are added, with the names of all.
     pub fn with_more(&self, names: &Names) -> Self {
         let order = self.names.get().map(|order| OnceLock::from(order.of_more(names)));
         Cached { names: order.unwrap_or_default(), ..self.clone() }
@@ -75,10 +75,10 @@ impl Model {
         let of_attributes = self.attribute_names().iter().map(|name| size_of::<String>() + name.len()).sum::<usize>();
         let of_words = self.memory.as_ref().map_or(0, |memory| memory.words.held_bytes());
         let of_types = self.types.as_ref().map_or(0, |types| types.types.all().len());
-        let of_joined = self.joined.as_ref().map_or(0, |joined| joined.held_bytes());
+        let of_added = self.added.as_ref().map_or(0, |added| added.held_bytes());
         // The offsets of links are made anew for them.
-        let of_joined = of_joined + if of_joined > 0 { self.role_nodes() * size_of::<u64>() } else { 0 };
-        of_scores + of_names + of_attributes + of_words + of_types + of_joined + self.embeddings.warm.len()
+        let of_added = of_added + if of_added > 0 { self.role_nodes() * size_of::<u64>() } else { 0 };
+        of_scores + of_names + of_attributes + of_words + of_types + of_added + self.embeddings.warm.len()
     }
 
     /// What an attribute is called that explanations name.

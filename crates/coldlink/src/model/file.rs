@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::joined::JoinedNodes;
+use super::added::AddedNodes;
 use super::{LinkedTypes, Memory, Model, Parts, Summary};
 use crate::columns::{Preparation, Schema, StoredPreparation};
 use crate::config::Config;
@@ -15,14 +15,14 @@ use crate::kernel::Matrix;
 use crate::network::{AttributeEncoder, Layer};
 use crate::score::{Embeddings, ScoreWeights, TfIdfRows};
 use crate::storage::{
-    Buffer, Container, ContainerWriter, FileError, FileFormat, FileProblem, Joined, Lock, Written, append,
+    Buffer, Container, ContainerWriter, FileError, FileFormat, FileProblem, Lock, Segmented, Written, append,
 };
 
 const FORMAT: FileFormat = FileFormat::Model;
 const VERSION: u32 = 1;
-/// One in so many nodes may lie behind the others before the file is written anew, and at least [`ALWAYS_JOINED`].
-const JOINED: usize = 16;
-const ALWAYS_JOINED: usize = 1_000;
+/// One in so many nodes may lie behind the others before the file is written anew, and at least [`ALWAYS_APART`].
+const APART: usize = 16;
+const ALWAYS_APART: usize = 1_000;
 /// So may be so many additions.
 const ADDITIONS: usize = 10_000;
 
@@ -118,21 +118,16 @@ impl Model {
         Some(format!("{:016x}", stored.chain))
     }
 
-    /// Whether a file holds all of it, with the last nodes behind the others.
-    pub fn is_joined(&self) -> bool {
-        self.joined.is_some() && self.stored.is_some_and(|stored| stored.nodes == self.summary.nodes)
-    }
-
     /// Writes the nodes that the file does not hold behind it; says whether that could be done.
     fn append(&mut self, lock: &Lock) -> io::Result<bool> {
-        let (Some(stored), Some(joined)) = (self.stored, self.joined.as_deref()) else { return Ok(false) };
-        let of_joined = joined.embeddings.nodes() / self.roles.count();
-        let first = self.summary.nodes - of_joined;
-        if of_joined > (first / JOINED).max(ALWAYS_JOINED) || stored.additions >= ADDITIONS || stored.nodes < first {
+        let (Some(stored), Some(added)) = (self.stored, self.added.as_deref()) else { return Ok(false) };
+        let of_added = added.embeddings.nodes() / self.roles.count();
+        let first = self.summary.nodes - of_added;
+        if of_added > (first / APART).max(ALWAYS_APART) || stored.additions >= ADDITIONS || stored.nodes < first {
             return Ok(false);
         }
         let about = AboutAddition { nodes: self.summary.nodes - stored.nodes };
-        let new = joined.last(about.nodes * self.roles.count());
+        let new = added.last(about.nodes * self.roles.count());
         let about_text = toml::to_string(&about).map_err(io::Error::other)?;
         let names = match &self.names {
             Names::Numbered(_) => Names::Numbered(about.nodes),
@@ -207,7 +202,7 @@ impl Model {
 
     /// Opens a model by memory map.
     pub fn open(path: &Path) -> Result<Self, FileError> {
-        let Joined { first: archive, later, chain } = Container::open_joined(path, FORMAT, VERSION)?;
+        let Segmented { first: archive, later, chain } = Container::open_segmented(path, FORMAT, VERSION)?;
         let mut about: About =
             toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
         about.config.check().map_err(|error| archive.inconsistent(error.to_string()))?;
@@ -249,7 +244,7 @@ impl Model {
                 toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
             let role_nodes = about.nodes.checked_mul(self.roles.count());
             let role_nodes = role_nodes.ok_or_else(|| archive.inconsistent("it has too many nodes"))?;
-            parts.push(self.read_joined(archive, role_nodes)?);
+            parts.push(self.read_added(archive, role_nodes)?);
             match (&self.names, archive.names(about.nodes)?) {
                 (Names::Numbered(_), Names::Numbered(_)) => {}
                 (Names::Texts(_), added @ Names::Texts(_)) => names.push(added),
@@ -263,25 +258,25 @@ impl Model {
                 return Err(archive.inconsistent("it has too many nodes"));
             }
         }
-        let (Some(first), Some(joined)) = (later.first(), JoinedNodes::of(&parts.iter().collect::<Vec<_>>())) else {
+        let (Some(first), Some(added)) = (later.first(), AddedNodes::of(&parts.iter().collect::<Vec<_>>())) else {
             return Ok(());
         };
-        let added = match &self.names {
+        let new_names = match &self.names {
             Names::Numbered(_) => Names::Numbered(nodes),
             Names::Texts(_) => Names::from_texts(names.iter().flat_map(Names::iter)),
         };
-        let names = self.names.followed_by(&added).expect("both have texts, or neither");
+        let names = self.names.followed_by(&new_names).expect("both have texts, or neither");
         let types = self.types.as_ref().map(|known| {
             let of_added = NodeTypes::new(known.types.names.clone(), types).filter(|added| added.all().len() == nodes);
             let of_added =
                 of_added.ok_or_else(|| first.inconsistent("the node types of an addition do not match its nodes"))?;
             Ok(known.followed_by(Some(&of_added), nodes))
         });
-        *self = self.with_joined(joined, names, types.transpose()?, nodes);
+        *self = self.with_added(added, names, types.transpose()?, nodes);
         Ok(())
     }
 
-    fn read_joined(&self, archive: &Container, role_nodes: usize) -> Result<JoinedNodes, FileError> {
+    fn read_added(&self, archive: &Container, role_nodes: usize) -> Result<AddedNodes, FileError> {
         let attributes: Matrix<f32> = archive.matrix("embeddings.attributes", role_nodes, self.config.width)?;
         let words = self.memory.as_ref().map(|memory| {
             let rows = memory.words.with_rows(archive.list("words.offsets")?, archive.records("words.entries")?);
@@ -292,7 +287,7 @@ impl Model {
                 Err(archive.inconsistent("its tf-idf rows do not match its nodes"))
             }
         });
-        Ok(JoinedNodes { embeddings: Embeddings::of_cold(attributes), words: words.transpose()? })
+        Ok(AddedNodes { embeddings: Embeddings::of_cold(attributes), words: words.transpose()? })
     }
 }
 

@@ -115,7 +115,7 @@ impl Model {
         if is_simple && self.types.is_none() && self.roles.is_plain() {
             return self.best_by_dense(new, rows, plan.count);
         }
-        let all = Embeddings::joined(&[&self.embeddings(), &new.embeddings]).expect("all rows have one width");
+        let all = Embeddings::concatenated(&[&self.embeddings(), &new.embeddings]).expect("all rows have one width");
         let scorer = EmbeddingScorer { embeddings: &all, lambda: self.lambda() };
         let wanted = |row: usize, node: NodeId| self.is_candidate(new, row, plan, node);
         self.best_of(&scorer, (rows, plan), &candidates, |_| 0.0, wanted)

@@ -1,6 +1,7 @@
 //! A trained model as it is served: it encodes new nodes, finds and scores their links, says why, and is kept in one file.
 
 mod add;
+mod added;
 mod answer;
 mod cached;
 mod dense;
@@ -8,7 +9,6 @@ mod explain;
 mod file;
 mod given;
 mod indexed;
-mod joined;
 mod links;
 mod new_nodes;
 mod query;
@@ -36,9 +36,9 @@ pub use query::{
 pub use summary::Summary;
 pub use types::{FilterError, LinkedTypes};
 
+use added::AddedNodes;
 use cached::Cached;
 use file::Stored;
-use joined::JoinedNodes;
 
 use crate::columns::{Preparation, Schema};
 use crate::config::Config;
@@ -65,12 +65,12 @@ pub struct Model {
     pub(crate) roles: Roles,
     /// Types of nodes, where there are several.
     pub(crate) types: Option<LinkedTypes>,
-    /// Both embeddings of the nodes it knows, in each role, apart from those that joined.
+    /// Both embeddings of the nodes it knows, in each role, apart from those that were added.
     embeddings: Embeddings,
     /// What else it knows of them, where its score is made of fitted terms.
     pub(crate) memory: Option<Memory>,
-    /// Nodes that joined and are kept apart: the last ones.
-    joined: Option<Arc<JoinedNodes>>,
+    /// Nodes that were added, which are the last ones.
+    added: Option<Arc<AddedNodes>>,
     encoder: AttributeEncoder<Matrix<f32>>,
     /// Through which links are found, where there is one.
     index: Option<Arc<LinkIndex>>,
@@ -84,7 +84,7 @@ pub struct Model {
 pub(crate) struct Memory {
     /// The links of all nodes.
     pub graph: Graph,
-    /// tf-idf rows of the nodes, apart from those that joined.
+    /// tf-idf rows of the nodes, apart from those that were added.
     pub words: TfIdfRows,
     /// The weights of the terms.
     pub weights: ScoreWeights,
@@ -108,7 +108,7 @@ impl From<Parts> for Model {
     fn from(parts: Parts) -> Self {
         let Parts { config, summary, names, schema, preparation, roles, types, embeddings, memory, encoder } = parts;
         let (schema, preparation) = (schema.map(Arc::new), preparation.map(Arc::new));
-        let (joined, index, stored, cached) = (None, None, None, Cached::default());
+        let (added, index, stored, cached) = (None, None, None, Cached::default());
         Model {
             config,
             summary,
@@ -119,7 +119,7 @@ impl From<Parts> for Model {
             types,
             embeddings,
             memory,
-            joined,
+            added,
             encoder,
             index,
             stored,
@@ -218,7 +218,7 @@ impl Model {
         Some(self.memory.as_ref()?.weights.probability(f64::from(score), base_rate))
     }
 
-    /// The share of linked pairs among all pairs of the training graph whose node types are linked at all. Nodes that joined later
+    /// The share of linked pairs among all pairs of the training graph whose node types are linked at all. Nodes that were added
     /// had no chance of a link yet, so they do not make links rarer.
     pub fn base_rate(&self) -> f64 {
         let nodes = self.summary.nodes.saturating_sub(self.summary.added);

@@ -26,7 +26,7 @@ impl Model {
         let known = Side { embeddings: &self.embeddings, words: &memory.words };
         let evidence =
             Evidence::with_warm(&memory.graph, known, Cow::Borrowed(&self.derived().warm)).in_roles(&self.roles);
-        let evidence = evidence.with_joined(self.joined_side()).in_room(self.cached.room.clone());
+        let evidence = evidence.with_added(self.added_side()).in_room(self.cached.room.clone());
         let similar = index.and_then(LinkIndex::similar_nodes);
         let evidence = evidence.with_new(Side { embeddings: &new.embeddings, words }).through(similar);
         let evidence = evidence.voting(memory.weights.uses(Term::Votes)).with_given(Some(&new.given));

@@ -9,9 +9,9 @@ use crate::evaluate::Validated;
 pub struct Summary {
     /// What the graph was called.
     pub dataset: String,
-    /// Its nodes, and those that joined later.
+    /// Its nodes, and those that were added.
     pub nodes: usize,
-    /// Nodes that joined without training.
+    /// Nodes that were added without training.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub added: usize,
     /// Its links.

@@ -53,7 +53,7 @@ impl Embeddings {
     }
 
     /// Those of several, one after the other.
-    pub(crate) fn joined(parts: &[&Embeddings]) -> Option<Embeddings> {
+    pub(crate) fn concatenated(parts: &[&Embeddings]) -> Option<Embeddings> {
         let rows = |of: fn(&Embeddings) -> &Matrix<f32>| {
             let chunks = parts.iter().map(|part| of(part).chunks()).collect::<Vec<_>>().concat();
             Matrix::from_chunks(parts.iter().map(|part| part.nodes()).sum(), of(parts.first()?).columns(), chunks)

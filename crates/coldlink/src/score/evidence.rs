@@ -50,7 +50,7 @@ pub struct Evidence<'a> {
     opposites: Vec<NodeId>,
     pub(super) known: Side<'a>,
     /// Nodes of the graph that are kept apart: the last ones, which have no links.
-    joined: Option<Side<'a>>,
+    added: Option<Side<'a>>,
     new: Option<Side<'a>>,
     pub(super) warm: Cow<'a, WarmNodes>,
     /// Finds warm nodes that are like a new one; without it all of them are looked at.
@@ -150,7 +150,7 @@ impl<'a> Evidence<'a> {
     pub(crate) fn with_warm(graph: &'a Graph, known: Side<'a>, warm: Cow<'a, WarmNodes>) -> Self {
         let (walk_from_anywhere, cold_walks) = (OnceLock::new(), OnceLock::new());
         let (roles, opposites) = (&PLAIN, PLAIN.opposites());
-        let (joined, new, similar, votes, given) = (None, None, None, false, None);
+        let (added, new, similar, votes, given) = (None, None, None, false, None);
         let negatives = vec![OnceLock::new()];
         let (kept, expected, room) = (AtomicUsize::new(0), ExpectedStarts::default(), Room::default());
         Evidence {
@@ -158,7 +158,7 @@ impl<'a> Evidence<'a> {
             roles,
             opposites,
             known,
-            joined,
+            added,
             new,
             warm,
             similar,
@@ -222,8 +222,8 @@ impl<'a> Evidence<'a> {
     }
 
     /// The same where the last nodes of the graph, which have no links, are kept apart from the others.
-    pub(crate) fn with_joined(self, joined: Option<Side<'a>>) -> Self {
-        Evidence { joined, ..self }
+    pub(crate) fn with_added(self, added: Option<Side<'a>>) -> Self {
+        Evidence { added, ..self }
     }
 
     /// The same with nodes that are in no graph; the first of them is numbered after the last of the graph.
@@ -233,11 +233,9 @@ impl<'a> Evidence<'a> {
 
     pub(super) fn side(&self, node: NodeId) -> (Side<'a>, usize) {
         let (node, known) = (node as usize, self.graph.nodes());
-        match (self.new, self.joined) {
+        match (self.new, self.added) {
             (Some(new), _) if node >= known => (new, node - known),
-            (_, Some(joined)) if node >= self.known.embeddings.nodes() => {
-                (joined, node - self.known.embeddings.nodes())
-            }
+            (_, Some(added)) if node >= self.known.embeddings.nodes() => (added, node - self.known.embeddings.nodes()),
             _ => (self.known, node),
         }
     }
@@ -417,7 +415,7 @@ impl<'a> Evidence<'a> {
     fn fill(&self, source: &Source<'_>, targets: &[NodeId], products: Option<&[f32]>, out: &mut [Terms]) {
         f32::run(Similarities { evidence: self, source, targets, out });
         let words = source.side.words.row(source.row);
-        let are_known = products.is_some() && self.joined.is_none();
+        let are_known = products.is_some() && self.added.is_none();
         let spread = (!are_known && targets.len() >= FEW).then(|| self.known.words.spread(words));
         for (place, (terms, &target)) in out.iter_mut().zip(targets).enumerate() {
             self.prefetch_rows(targets.get(place + AHEAD), targets.get(place + 2 * AHEAD));

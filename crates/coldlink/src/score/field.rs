@@ -20,7 +20,9 @@ impl Room {
     /// A field of zeros.
     pub(super) fn field(&self, nodes: usize) -> Field {
         let used = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let values = used.filter(|values| values.len() == nodes).unwrap_or_else(|| vec![0.0; nodes]);
+        let mut values = used.unwrap_or_default();
+        // All of them are zero, so there may be more or fewer.
+        values.resize(nodes, 0.0);
         Field { values, touched: Vec::new(), room: self.clone() }
     }
 }
@@ -97,6 +99,6 @@ mod tests {
         let sparse = field.sparse();
         assert_eq!((sparse.get(3), sparse.get(4), sparse.len()), (2.0, 0.0, 2));
         assert_eq!(room.field(9).values(), [0.0; 9]);
-        assert_eq!(room.field(4).values().len(), 4, "a field of another size takes new room");
+        assert_eq!(room.field(4).values().len(), 4, "a field may have another size");
     }
 }

@@ -80,7 +80,7 @@ impl TfIdfRows {
     }
 
     /// Rows of several, one after the other; all have the weights of the first.
-    pub(crate) fn joined(parts: &[&TfIdfRows]) -> Option<Self> {
+    pub(crate) fn concatenated(parts: &[&TfIdfRows]) -> Option<Self> {
         let idf = parts.first()?.idf.clone();
         let (mut offsets, mut entries) =
             (vec![0], Vec::with_capacity(parts.iter().map(|part| part.entries.len()).sum()));

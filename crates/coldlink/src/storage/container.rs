@@ -277,11 +277,11 @@ impl Container {
     }
 
     /// The same of a file that may have segments, which come with it in their order.
-    pub fn open_joined(path: &Path, format: FileFormat, version: u32) -> Result<Joined, FileError> {
-        Container::joined(path, (format, version)).map_err(|problem| FileError { path: path.to_owned(), problem })
+    pub fn open_segmented(path: &Path, format: FileFormat, version: u32) -> Result<Segmented, FileError> {
+        Container::segmented(path, (format, version)).map_err(|problem| FileError { path: path.to_owned(), problem })
     }
 
-    fn joined(path: &Path, wanted: (FileFormat, u32)) -> Result<Joined, FileProblem> {
+    fn segmented(path: &Path, wanted: (FileFormat, u32)) -> Result<Segmented, FileProblem> {
         let file = open_regular(path)?;
         let damaged = |reason| FileProblem::Inconsistent { format: wanted.0, reason };
         let segments = match Segments::of(&file) {
@@ -289,14 +289,14 @@ impl Container {
             Ok(None) => {
                 let map = Map::part(&file, 0..file.metadata()?.len())?;
                 let first = Container::in_map(path, &Arc::new(map), None, wanted)?;
-                return Ok(Joined { chain: first.checksum, first, later: Vec::new() });
+                return Ok(Segmented { chain: first.checksum, first, later: Vec::new() });
             }
             Err(Unclear::Io(error)) => return Err(error.into()),
             Err(Unclear::Damaged(reason)) => return Err(damaged(reason)),
         };
         let first = Container::in_map(path, &Arc::new(Map::part(&file, segments.first())?), None, wanted)?;
-        let mut joined = Joined { chain: first.checksum, first, later: Vec::new() };
-        let Some((range, chain)) = segments.later() else { return Ok(joined) };
+        let mut whole = Segmented { chain: first.checksum, first, later: Vec::new() };
+        let Some((range, chain)) = segments.later() else { return Ok(whole) };
         let map = Arc::new(Map::part(&file, range)?);
         let mut start = 0;
         while start < map.len() {
@@ -305,14 +305,14 @@ impl Container {
             let end = length.and_then(|length| start.checked_add(length)).filter(|end| *end <= map.len());
             let end = end.ok_or_else(cut_off)?;
             let segment = Container::in_map(path, &map, Some(start..end), wanted)?;
-            joined.chain = chained(joined.chain, segment.checksum);
-            joined.later.push(segment);
+            whole.chain = chained(whole.chain, segment.checksum);
+            whole.later.push(segment);
             start = end.next_multiple_of(ALIGNMENT);
         }
-        if joined.chain != chain {
-            return Err(FileProblem::Checksum { format: wanted.0, found: joined.chain, stored: chain });
+        if whole.chain != chain {
+            return Err(FileProblem::Checksum { format: wanted.0, found: whole.chain, stored: chain });
         }
-        Ok(joined)
+        Ok(whole)
     }
 
     /// What lies in a part of a mapped file.
@@ -406,11 +406,11 @@ impl Container {
     }
 }
 
-/// A file with the segments that have joined it.
-pub(crate) struct Joined {
+/// A file with its segments.
+pub(crate) struct Segmented {
     /// As it was written first.
     pub first: Container,
-    /// What has joined it, in order.
+    /// What was added to it, in order.
     pub later: Vec<Container>,
     /// Of all that is in it.
     pub chain: u64,

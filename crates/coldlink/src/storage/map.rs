@@ -2,7 +2,8 @@
 //!
 //! A mapped file that another program cuts short while it is in use is the one case that no check can catch: the system ends the
 //! process (SIGBUS) when it touches a page that is gone. coldlink itself never does that; it replaces files by renaming, and whoever
-//! has the old one mapped keeps it whole; or it writes behind all that is mapped (`segments.rs`). Files that are already cut off when they are opened are errors (`container.rs`).
+//! has the old one mapped keeps it whole; or it writes behind all that is mapped (`segments.rs`). Files that are cut off already when
+//! they are opened are errors (`container.rs`).
 #![allow(unsafe_code)]
 
 use std::fs::File;

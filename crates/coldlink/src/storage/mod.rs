@@ -13,7 +13,7 @@ mod segments;
 mod write;
 
 pub use buffer::Buffer;
-pub(crate) use container::{Container, ContainerWriter, Joined, START_BYTES, format_of};
+pub(crate) use container::{Container, ContainerWriter, START_BYTES, Segmented, format_of};
 pub use error::{FileError, FileProblem};
 pub use format::FileFormat;
 pub use identity::{Identity, is_same_file};

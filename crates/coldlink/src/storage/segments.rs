@@ -1,4 +1,4 @@
-//! Segments: what joins a file of ours without the file being written anew.
+//! Segments: what is added to a file of ours without writing the file anew.
 //!
 //! ```text
 //! the file as it was written | zeros up to a whole page | a page with two marks | segment | segment | …
@@ -7,7 +7,7 @@
 //! A segment is a container like the file itself. A mark says where the last segment ends, and a checksum of all checksums up to
 //! there. Marks are written in turn, each after what it speaks of is on disk. So whoever opens the file sees an addition as a whole or
 //! not at all: what lies behind the newest mark's end was never finished. Nothing before that end is ever written again, except for
-//! the other mark, so that files can be mapped while something joins them.
+//! the other mark, so that files can be mapped while something is added to them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -63,10 +63,12 @@ pub(super) fn chained(chain: u64, checksum: u64) -> u64 {
     hash.digest()
 }
 
-/// Where the parts of a file lie that something has joined, or was about to join.
+/// Where the parts of a file lie to which something was added, or was about to be.
 #[derive(Debug)]
 pub(super) struct Segments {
     head: Head,
+    /// Where the marks are.
+    page: u64,
     newest: Option<Mark>,
 }
 
@@ -87,12 +89,13 @@ impl Segments {
     /// Of a file; none where it ends with what was written first, or is none of ours.
     pub fn of(file: &File) -> Result<Option<Self>, Unclear> {
         let length = file.metadata()?.len();
-        let Some(head) = Head::of(file)?.filter(|head| length > first_segment(head)) else { return Ok(None) };
+        let Some(head) = Head::of(file)? else { return Ok(None) };
+        let Some(page) = page(&head).filter(|page| length > page + PAGE) else { return Ok(None) };
         let mut marks = [0; 2 * MARK];
-        read_at(file, page(&head), &mut marks)?;
+        read_at(file, page, &mut marks)?;
         let mut newest: Option<Mark> = None;
         for bytes in marks.chunks_exact(MARK).filter(|bytes| bytes.iter().any(|byte| *byte != 0)) {
-            let mark = Mark::from_bytes(bytes).filter(|mark| mark.end > first_segment(&head));
+            let mark = Mark::from_bytes(bytes).filter(|mark| mark.end > page + PAGE);
             let mark =
                 mark.ok_or_else(|| Unclear::Damaged("a mark behind it says nothing that makes sense".to_owned()))?;
             newest = newest.into_iter().chain([mark]).max_by_key(|mark| mark.turn);
@@ -100,7 +103,7 @@ impl Segments {
         if let Some(missing) = newest.and_then(|mark| mark.end.checked_sub(length)).filter(|missing| *missing > 0) {
             return Err(Unclear::Damaged(format!("it is cut off: {missing} bytes are missing")));
         }
-        Ok(Some(Segments { head, newest }))
+        Ok(Some(Segments { head, page, newest }))
     }
 
     /// The bytes of the file as it was written first.
@@ -110,16 +113,13 @@ impl Segments {
 
     /// The bytes of all segments, and the chain at their end; none where none was finished.
     pub fn later(&self) -> Option<(Range<u64>, u64)> {
-        self.newest.map(|mark| (first_segment(&self.head)..mark.end, mark.chain))
+        self.newest.map(|mark| (self.page + PAGE..mark.end, mark.chain))
     }
 }
 
-fn page(head: &Head) -> u64 {
-    head.length.next_multiple_of(PAGE)
-}
-
-fn first_segment(head: &Head) -> u64 {
-    page(head) + PAGE
+/// Where the marks are, or would be; nothing where a header claims more than any file has.
+fn page(head: &Head) -> Option<u64> {
+    head.length.checked_next_multiple_of(PAGE).filter(|page| *page < u64::MAX / 2)
 }
 
 /// Adds a segment to a locked file, if that still has the chain `after` and can be written to, and hands back its new chain. Where an
@@ -136,10 +136,9 @@ pub(crate) fn append(lock: &Lock, after: u64, segment: &[u8]) -> io::Result<Opti
     if newest.map_or(head.checksum, |mark| mark.chain) != after {
         return Ok(None);
     }
-    let (before, start) = match newest {
-        Some(mark) => (mark.end, mark.end),
-        None => (head.length, first_segment(&head)),
-    };
+    let Some(page) = page(&head) else { return Ok(None) };
+    let Some(turn) = newest.map_or(0, |mark| mark.turn).checked_add(1) else { return Ok(None) };
+    let (before, start) = newest.map_or((head.length, page + PAGE), |mark| (mark.end, mark.end));
     let mut padded = segment.to_vec();
     padded.resize(segment.len().next_multiple_of(ALIGNMENT), 0);
     // What an interrupted addition has left goes first.
@@ -148,10 +147,9 @@ pub(crate) fn append(lock: &Lock, after: u64, segment: &[u8]) -> io::Result<Opti
         let _ = file.set_len(before);
         return Err(error);
     }
-    let turn = newest.map_or(1, |mark| mark.turn + 1);
     let chain = chained(after, checksum);
     let mark = Mark { turn, end: start + padded.len() as u64, chain };
-    write_at(&file, page(&head) + MARK as u64 * (turn % 2), &mark.to_bytes())?;
+    write_at(&file, page + MARK as u64 * (turn % 2), &mark.to_bytes())?;
     file.sync_data()?;
     Ok(Some(chain))
 }

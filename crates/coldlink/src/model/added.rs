@@ -1,4 +1,4 @@
-//! Nodes that joined a model after its training, kept apart from the others: so one more costs what it is, not what the model is.
+//! Nodes that were added to a model, kept apart from the others: so adding costs what is added, not what the model is.
 
 use std::borrow::Cow;
 
@@ -10,22 +10,22 @@ use crate::score::{Embeddings, Side, TfIdfRows};
 
 /// All that is known of such nodes apart from names and types. They have no links.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct JoinedNodes {
+pub(super) struct AddedNodes {
     /// In each role.
     pub embeddings: Embeddings,
     /// The same.
     pub words: Option<TfIdfRows>,
 }
 
-impl JoinedNodes {
+impl AddedNodes {
     /// Of several, one after the other.
-    pub fn of(parts: &[&JoinedNodes]) -> Option<Self> {
+    pub fn of(parts: &[&AddedNodes]) -> Option<Self> {
         let rows = parts.iter().map(|part| part.embeddings.attributes.chunks()).collect::<Vec<_>>().concat();
         let (nodes, width) =
             (parts.iter().map(|part| part.embeddings.nodes()).sum(), parts.first()?.embeddings.attributes.columns());
         let words: Option<Vec<_>> = parts.iter().map(|part| part.words.as_ref()).collect();
         let embeddings = Embeddings::of_cold(Matrix::from_chunks(nodes, width, rows)?);
-        Some(JoinedNodes { embeddings, words: words.and_then(|words| TfIdfRows::joined(&words)) })
+        Some(AddedNodes { embeddings, words: words.and_then(|words| TfIdfRows::concatenated(&words)) })
     }
 
     /// The last of them.
@@ -34,7 +34,7 @@ impl JoinedNodes {
         let chunks = rows.chunks()[first * rows.row_chunks()..].to_vec();
         let rows = Matrix::from_chunks(count, rows.columns(), chunks).expect("whole rows");
         let words = |words: &TfIdfRows| words.of_rows((first..words.rows()).map(|row| words.row(row)));
-        JoinedNodes { embeddings: Embeddings::of_cold(rows), words: self.words.as_ref().map(words) }
+        AddedNodes { embeddings: Embeddings::of_cold(rows), words: self.words.as_ref().map(words) }
     }
 
     /// Bytes of memory that they take.
@@ -46,19 +46,19 @@ impl JoinedNodes {
     }
 }
 
-impl From<EncodedNodes> for JoinedNodes {
+impl From<EncodedNodes> for AddedNodes {
     fn from(encoded: EncodedNodes) -> Self {
-        JoinedNodes { embeddings: encoded.embeddings, words: encoded.words }
+        AddedNodes { embeddings: encoded.embeddings, words: encoded.words }
     }
 }
 
 impl Model {
     /// The same model with all of its nodes in one place, as files and whatever goes through all of them want it.
     pub(super) fn in_one(&self) -> Cow<'_, Model> {
-        let Some(joined) = self.joined.as_deref() else { return Cow::Borrowed(self) };
-        let embeddings = Embeddings::joined(&[&self.embeddings, &joined.embeddings]);
-        let memory = self.memory.as_ref().zip(joined.words.as_ref()).map(|(memory, words)| Memory {
-            words: TfIdfRows::joined(&[&memory.words, words]).expect("two parts"),
+        let Some(added) = self.added.as_deref() else { return Cow::Borrowed(self) };
+        let embeddings = Embeddings::concatenated(&[&self.embeddings, &added.embeddings]);
+        let memory = self.memory.as_ref().zip(added.words.as_ref()).map(|(memory, words)| Memory {
+            words: TfIdfRows::concatenated(&[&memory.words, words]).expect("two parts"),
             ..memory.clone()
         });
         let names = match &self.names {
@@ -66,14 +66,14 @@ impl Model {
             names => Names::from_texts(names.iter()),
         };
         let embeddings = embeddings.expect("all rows have one width");
-        Cow::Owned(Model { names, embeddings, memory, joined: None, cached: Cached::default(), ..self.clone() })
+        Cow::Owned(Model { names, embeddings, memory, added: None, cached: Cached::default(), ..self.clone() })
     }
 
     /// The embeddings that a role node is among, and its place there.
     pub(super) fn row_of(&self, role_node: NodeId) -> (&Embeddings, usize) {
         let row = role_node as usize;
-        match (row.checked_sub(self.embeddings.nodes()), &self.joined) {
-            (Some(row), Some(joined)) => (&joined.embeddings, row),
+        match (row.checked_sub(self.embeddings.nodes()), &self.added) {
+            (Some(row), Some(added)) => (&added.embeddings, row),
             _ => (&self.embeddings, row),
         }
     }
@@ -92,16 +92,16 @@ impl Model {
     /// The tf-idf row of a known role node.
     pub(super) fn words_of<'a>(&'a self, memory: &'a Memory, role_node: NodeId) -> &'a [Entry<f32>] {
         let row = role_node as usize;
-        let joined = self.joined.as_ref().and_then(|joined| joined.words.as_ref());
-        match (row.checked_sub(memory.words.rows()), joined) {
+        let added = self.added.as_ref().and_then(|added| added.words.as_ref());
+        match (row.checked_sub(memory.words.rows()), added) {
             (Some(row), Some(words)) => words.row(row),
             _ => memory.words.row(row),
         }
     }
 
-    /// What scores need of the nodes that joined.
-    pub(super) fn joined_side(&self) -> Option<Side<'_>> {
-        let joined = self.joined.as_deref()?;
-        Some(Side { embeddings: &joined.embeddings, words: joined.words.as_ref()? })
+    /// What scores need of added nodes.
+    pub(super) fn added_side(&self) -> Option<Side<'_>> {
+        let added = self.added.as_deref()?;
+        Some(Side { embeddings: &added.embeddings, words: added.words.as_ref()? })
     }
 }
