@@ -19,9 +19,13 @@ pub fn in_root(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// The cargo that runs this.
+/// The cargo that runs this, as from a shell: what it says of this package would let build scripts run anew.
 pub fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
     let mut command = in_root(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for name in names.filter(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
+        command.env_remove(name);
+    }
     command.args(arguments);
     command
 }

@@ -122,6 +122,29 @@ fn an_index_from_before_or_after_finds_added_nodes() {
 }
 
 #[test]
+fn of_many_nodes_that_an_index_does_not_have_the_best_are_found() {
+    let (_folder, path) = saved(&train(&[]));
+    Model::open(&path).unwrap().build_index().save(&LinkIndex::path_of(&path)).unwrap();
+    let attributes = world().new_nodes(1_300);
+    let names = Names::from_texts((0..1_300).map(|node| format!("many-{node}")));
+    let many = add(&path, &NewNodes { names, attributes, mismatches: Mismatches::default() });
+    let (through, problem) = Model::open_indexed(&path).unwrap();
+    assert!(problem.is_none() && through.index().is_some(), "{problem:?}");
+    let asked = many.encode(&world().new_nodes(60).select(&(40..60).collect::<Vec<_>>()));
+    let plan = Plan::best(100);
+    let (found, exact) = (through.best_links(&asked, 0..20, plan), Model::open(&path).unwrap());
+    let exact = exact.best_links(&asked, 0..20, plan);
+    let is_added = |hit: &&Hit| hit.node >= NODES;
+    let wanted: Vec<Vec<Hit>> = exact.iter().map(|hits| hits.iter().filter(is_added).copied().collect()).collect();
+    let shared = |(found, wanted): (&Vec<Hit>, &Vec<Hit>)| {
+        wanted.iter().filter(|hit| found.iter().any(|other| other.node == hit.node)).count()
+    };
+    let all: usize = wanted.iter().map(Vec::len).sum();
+    let shared: usize = found.iter().zip(&wanted).map(shared).sum();
+    assert!(all >= 100 && shared * 100 >= all * 95, "{shared} of {all}");
+}
+
+#[test]
 fn a_file_that_is_cut_or_damaged_behind_the_first_part_is_refused_or_the_same() {
     let (folder, path) = saved(&train(&[]));
     let first = fs::metadata(&path).unwrap().len() as usize;

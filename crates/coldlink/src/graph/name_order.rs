@@ -34,8 +34,13 @@ impl NameOrder {
     /// The order of names that begin with the names of this one.
     pub(crate) fn of_more(&self, names: &Names) -> Self {
         match (self, names) {
-            (NameOrder::Sorted { first, .. }, Names::Texts(texts)) if texts.first() == first.len() => {
-                NameOrder::Sorted { first: Arc::clone(first), later: sorted(texts, texts.first()..texts.len()) }
+            (NameOrder::Sorted { first, later }, Names::Texts(texts)) if texts.first() == first.len() => {
+                let mut later = later.clone();
+                for node in first.len() + later.len()..texts.len() {
+                    let place = later.partition_point(|&other| texts.utf8(other as usize) < texts.utf8(node));
+                    later.insert(place, node as NodeId);
+                }
+                NameOrder::Sorted { first: Arc::clone(first), later }
             }
             _ => NameOrder::new(names),
         }
@@ -83,7 +88,7 @@ impl NameOrder {
 
 fn sorted(texts: &Texts, nodes: Range<usize>) -> Vec<NodeId> {
     let mut nodes: Vec<NodeId> = nodes.map(|node| node as NodeId).collect();
-    nodes.sort_by(|&a, &b| texts.get(a as usize).cmp(texts.get(b as usize)));
+    nodes.sort_by(|&a, &b| texts.utf8(a as usize).cmp(texts.utf8(b as usize)));
     nodes
 }
 

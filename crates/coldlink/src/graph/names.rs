@@ -103,8 +103,19 @@ impl Texts {
 
     /// These texts, and others after them. Of these, only those that were added before are copied.
     fn followed_by(&self, others: &Texts) -> Self {
-        let later = self.later.iter().flat_map(|later| later.iter()).chain(others.iter()).collect();
+        let (mut offsets, mut bytes) = (vec![0], Vec::new());
+        for part in self.later.iter().flat_map(|later| later.parts()).chain(others.parts()) {
+            let start = bytes.len() as u64;
+            offsets.extend(part.offsets[1..].iter().map(|offset| start + offset));
+            bytes.extend_from_slice(&part.bytes);
+        }
+        let later = Texts { offsets: offsets.into(), bytes: bytes.into(), later: None };
         Texts { later: Some(Arc::new(later)), ..self.clone() }
+    }
+
+    /// Those in arrays of their own, in order.
+    fn parts(&self) -> impl Iterator<Item = &Texts> {
+        std::iter::successors(Some(self), |part| part.later.as_deref())
     }
 
     /// How many there are.
@@ -129,11 +140,15 @@ impl Texts {
 
     /// One of them.
     pub fn get(&self, index: usize) -> &str {
-        if let (Some(index), Some(later)) = (index.checked_sub(self.first()), &self.later) {
-            return later.get(index);
+        std::str::from_utf8(self.utf8(index)).expect("checked where texts are made")
+    }
+
+    /// Its UTF-8, which has the order of the texts.
+    pub(super) fn utf8(&self, index: usize) -> &[u8] {
+        match (index.checked_sub(self.first()), &self.later) {
+            (Some(index), Some(later)) => later.utf8(index),
+            _ => &self.bytes[self.offsets[index] as usize..self.offsets[index + 1] as usize],
         }
-        let range = self.offsets[index] as usize..self.offsets[index + 1] as usize;
-        std::str::from_utf8(&self.bytes[range]).expect("checked where texts are made")
     }
 
     /// All of them, in order.

@@ -131,7 +131,7 @@ impl Model {
         let about_text = toml::to_string(&about).map_err(io::Error::other)?;
         let names = match &self.names {
             Names::Numbered(_) => Names::Numbered(about.nodes),
-            names => Names::from_texts(names.iter().skip(stored.nodes)),
+            names => Names::from_texts((stored.nodes..names.len()).map(|node| names.get(node as NodeId))),
         };
         let mut writer = ContainerWriter::default();
         writer.matrix("embeddings.attributes", &new.embeddings.attributes);

@@ -1,7 +1,8 @@
 //! The best links of a new node from few candidates, each scored in full.
 //!
-//! Candidates are the best nodes by the dense part of the score, which a graph of near neighbours finds; and of the nodes that share
-//! words with the new one, or that its walk reaches, the best by these. Nodes that came after the index was built are all candidates.
+//! Candidates are the best nodes by the dense part of the score, which a graph of near neighbours finds; of the nodes that share
+//! words with the new one, or that its walk reaches, the best by these; and of the nodes that came after the index was built, those
+//! with the most similar attributes.
 
 use std::ops::Range;
 
@@ -12,6 +13,7 @@ use crate::config::Term;
 use crate::dataset::End;
 use crate::graph::NodeId;
 use crate::index::{Hit, Hnsw, LinkIndex, Marks, best};
+use crate::kernel::{Chunk, Kernel, Real, Simd, dot};
 use crate::score::{LinkScorer, SMALL_CHANCE, SMALL_VOTE, Source};
 use crate::split::PairClass;
 
@@ -19,6 +21,8 @@ use crate::split::PairClass;
 const MOST_WORDS: usize = 200_000;
 /// Where more links are wanted than an index was measured for, it looks for so many times as many nodes.
 const PER_LINK: usize = 8;
+/// Nodes that came after the index was built, of which all are candidates.
+const MOST_LATER: usize = 1_000;
 /// Where candidates would be more than one in so many nodes, or so many are left out that few remain, all nodes are scored.
 const WORTH_IT: usize = 4;
 
@@ -68,7 +72,8 @@ impl Model {
         let wanted = breadth(index.about.effort.dense, plan.count, self.summary.nodes)?;
         let own = self.roles.at(row as NodeId, plan.role);
         let found = self.dense_graph(index, plan).nearest(new.embeddings.attributes.row(own as usize), 0.0, wanted);
-        let found: Vec<NodeId> = found.into_iter().map(|found| found.0).chain(self.later(index, plan)).collect();
+        let later = self.later(index, plan, new.embeddings.attributes.chunk_row(own as usize));
+        let found: Vec<NodeId> = found.into_iter().map(|found| found.0).chain(later).collect();
         let allowed = |node: NodeId| allowed(plan, node) && self.is_candidate(new, row, plan, node);
         let left: Vec<NodeId> = found.iter().copied().filter(|node| allowed(*node)).collect();
         enough(&left, &found, plan.count)?;
@@ -82,11 +87,19 @@ impl Model {
         &index.dense[plan.target_role(self)]
     }
 
-    /// Nodes that are not in the index, or whose words are in no inverted index, in the role that a plan wants.
-    fn later(&self, index: &LinkIndex, plan: Plan<'_>) -> impl Iterator<Item = NodeId> {
+    /// Nodes that are not in the index, or whose words are in no inverted index, in the role that a plan wants: all, or those whose
+    /// attribute embeddings are nearest to `own`.
+    fn later(&self, index: &LinkIndex, plan: Plan<'_>, own: &[Chunk<f32>]) -> Vec<NodeId> {
         let role = plan.target_role(self);
         let first = index.about.nodes.min(self.embeddings.nodes() / self.roles.count());
-        (first as NodeId..self.summary.nodes as NodeId).map(move |node| self.roles.at(node, role))
+        let nodes = (first as NodeId..self.summary.nodes as NodeId).map(|node| self.roles.at(node, role));
+        if nodes.len() <= MOST_LATER {
+            return nodes.collect();
+        }
+        let mut ranked: Vec<(f32, NodeId)> = nodes.map(|node| (0.0, node)).collect();
+        f32::run(Nearness { model: self, own, ranked: &mut ranked });
+        keep_best(&mut ranked, MOST_LATER);
+        ranked.into_iter().map(|ranked| ranked.1).collect()
     }
 
     /// The best links of some of the nodes of the graph that are held as if they were new, through an index or by scoring every node.
@@ -152,7 +165,8 @@ impl Question<'_> {
         let mut taken = Marks::new(model.role_nodes());
         let mut found: Vec<NodeId> = Vec::with_capacity(dense + sparse);
         let by_dense = model.dense_graph(self.index, self.plan).nearest(vector, self.plan.popularity - 1.0, dense);
-        found.extend(by_dense.into_iter().map(|found| found.0).chain(model.later(self.index, self.plan)));
+        let later = model.later(self.index, self.plan, self.new.embeddings.attributes.chunk_row(row as usize));
+        found.extend(by_dense.into_iter().map(|found| found.0).chain(later));
         found.retain(|&node| taken.insert(node));
         let of_dense: Vec<NodeId> = found.iter().copied().filter(|node| self.allows(*node)).collect();
         enough(&of_dense, &found, count)?;
@@ -215,6 +229,24 @@ impl Question<'_> {
         }
         keep_best(&mut ranked, count);
         ranked.into_iter().map(|ranked| ranked.1).collect()
+    }
+}
+
+/// The inner product of an attribute embedding with those of other nodes.
+struct Nearness<'a> {
+    model: &'a Model,
+    own: &'a [Chunk<f32>],
+    ranked: &'a mut [(f32, NodeId)],
+}
+
+impl Kernel<f32> for Nearness<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn on<S: Simd<Scalar = f32>>(self, simd: S) {
+        for (product, node) in self.ranked {
+            let (embeddings, row) = self.model.row_of(*node);
+            *product = dot(simd, self.own, embeddings.attributes.chunk_row(row));
+        }
     }
 }
 
