@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use coldlink::load::files_of;
+use coldlink::load::{files_of, files_of_columns};
 use coldlink::split;
 use coldlink::storage::{destination, is_same_file};
 
@@ -32,6 +32,12 @@ impl Files {
     /// Reads a graph: a file, or tables in a folder.
     pub fn reads_graph(mut self, path: &Path) -> Self {
         self.inputs.extend(files_of(path));
+        self
+    }
+
+    /// Reads a description of columns, and the files that it names.
+    pub fn reads_columns(mut self, path: &Path) -> Self {
+        self.inputs.extend(files_of_columns(path));
         self
     }
 

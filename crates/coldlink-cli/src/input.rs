@@ -138,7 +138,8 @@ impl GraphArgs {
     pub fn files(&self, files: Files) -> Files {
         let GraphOptions { nodes, edges, columns, .. } = &self.options;
         let files = self.graph.iter().fold(files, |files, graph| files.reads_graph(graph));
-        files.reads_any([nodes, edges, columns].into_iter().flatten())
+        let files = columns.iter().fold(files, |files, columns| files.reads_columns(columns));
+        files.reads_any([nodes, edges].into_iter().flatten())
     }
 }
 

@@ -70,6 +70,8 @@ fn no_output_destroys_an_input() {
     folder.write("pairs.csv", "source,target\nfresh,p1\n");
     folder.write("names.txt", "p1\n");
     folder.write("columns.toml", "[columns]\nwords = \"multi\"\n");
+    folder.write("vectors.toml", "[columns]\nwords = { kind = \"text\", encoder = \"v/words.safetensors\" }\n");
+    folder.write("v/words.safetensors", "");
     folder.write("settings.toml", "steps = 5\n");
     folder.write("a.names.txt", "id,words\nfresh,soup\n");
     folder.check("split papers -o split");
@@ -87,6 +89,8 @@ fn no_output_destroys_an_input() {
         "evaluate papers --protocol split --reliability split/test.csv",
         "split papers --protocol split -o split",
         "train papers --columns columns.toml -o columns.toml",
+        "train papers --columns vectors.toml -o v/words.safetensors",
+        "train papers --columns vectors.toml -o v/tokenizer.json",
         "train papers --config settings.toml -o settings.toml",
         "train papers --preset settings.toml -o settings.toml",
         "predict papers.model --new new.csv --pairs pairs.csv -o pairs.csv",

@@ -4,7 +4,7 @@
 //! that it does not name are found out as before.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -413,6 +413,18 @@ impl Columns {
             return Err(format!("`{first}` and `{second}` are both of kind `type`, but a node has one type"));
         }
         Ok(self)
+    }
+
+    /// The files of token vectors and tokenizers that are named, from this folder on.
+    pub(crate) fn files(&self, folder: &Path) -> Vec<PathBuf> {
+        let of_column = |kind: &ColumnKind| {
+            let ColumnKind::Text { encoder: Some(encoder), tokenizer, .. } = kind else { return Vec::new() };
+            let vectors = folder.join(encoder);
+            let tokenizer = tokenizer.as_ref().map(|tokenizer| folder.join(tokenizer));
+            let tokenizer = tokenizer.unwrap_or_else(|| TokenVectors::tokenizer_beside(&vectors));
+            vec![vectors, tokenizer]
+        };
+        self.columns.values().flat_map(of_column).collect()
     }
 
     /// The same with all token vectors opened, whose files are named from this folder on.

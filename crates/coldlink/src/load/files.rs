@@ -1,8 +1,10 @@
 //! Which files a graph is read from.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{formats, tables};
+use crate::columns::Columns;
 
 /// The files that a graph at `path` is read from: the file itself, or those in a folder that loading would look at. A table that
 /// is not there counts as well: writing it would change the graph.
@@ -13,6 +15,15 @@ pub fn files_of(path: &Path) -> Vec<PathBuf> {
     let tables =
         ["nodes", "edges"].into_iter().flat_map(|table| tables::endings().map(move |end| format!("{table}{end}")));
     tables.chain(formats::PPI_FILES.map(str::to_owned)).map(|name| path.join(name)).collect()
+}
+
+/// The files that a description of columns names, and itself. One that cannot be read names none, and a pipe is left to whoever reads
+/// it.
+pub fn files_of_columns(path: &Path) -> Vec<PathBuf> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let text = path.is_file().then(|| fs::read_to_string(path).ok()).flatten();
+    let named = text.and_then(|text| Columns::parse(&text).ok());
+    named.into_iter().flat_map(|columns| columns.files(folder)).chain([path.to_owned()]).collect()
 }
 
 #[cfg(test)]

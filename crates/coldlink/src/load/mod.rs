@@ -17,7 +17,7 @@ use std::path::Path;
 
 pub use direction::{BuiltLinks, GivenLinks};
 pub use error::{ArrayProblem, LineProblem, LoadError, PpiProblem, TableProblem};
-pub use files::files_of;
+pub use files::{files_of, files_of_columns};
 pub use formats::{NpzFile, load_new_npz, open_packed, write_npy_f32, write_packed};
 pub use limits::Limits;
 pub use new::{Expected, load_new_file};

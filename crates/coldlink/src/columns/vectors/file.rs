@@ -6,7 +6,7 @@
 //! | `mapping`, if there is one | the row of each token |
 //! | `weights`, if there are any | what each token counts |
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bytemuck::{Pod, pod_collect_to_vec};
 use safetensors::SafeTensors;
@@ -23,9 +23,14 @@ const MOST_OF_TOKENIZER: usize = 256 << 20;
 const TABLES: [&str; 2] = ["embeddings", "embedding.weight"];
 
 impl TokenVectors {
-    /// Opens a file of token vectors with its tokenizer, which is `tokenizer.json` beside it unless it is named.
+    /// Where the tokenizer of a file of token vectors is, unless it is named.
+    pub fn tokenizer_beside(path: &Path) -> PathBuf {
+        path.with_file_name("tokenizer.json")
+    }
+
+    /// Opens a file of token vectors with its tokenizer, which is beside it unless it is named.
     pub fn open(path: &Path, tokenizer: Option<&Path>) -> Result<Self, VectorsError> {
-        let beside = path.with_file_name("tokenizer.json");
+        let beside = TokenVectors::tokenizer_beside(path);
         let of_tokenizer = tokenizer.unwrap_or(&beside);
         let failed = |path: &Path| {
             let path = path.to_owned();
