@@ -46,7 +46,7 @@ impl<'a> Training<'a> {
         let Training { dataset, settings, seed, journal, checkpoints } = *self;
         let split = &Split::for_training(dataset, settings.config.validation, seed)?;
         let chosen = match &settings.auto {
-            Some(how) => auto(&Search { split, seed, journal }, &settings.config, how, watcher)?,
+            Some(how) => auto(&Search { split, seed, journal, until: None }, &settings.config, how, watcher)?,
             None => {
                 watcher.planned(&Plan::given(split, &settings.config));
                 Chosen::given(settings.config.clone())
