@@ -90,7 +90,7 @@ impl Graph {
         if graph.links() == 0 {
             return Err(refused("there are no links between different nodes", "give a row of `edges` for each link"));
         }
-        Ok(Graph { dataset: Dataset { name, graph, relations, attributes, names, schema: None, notes } })
+        Ok(Graph { dataset: Dataset { name, graph, relations, attributes, names, titles: None, schema: None, notes } })
     }
 
     /// Writes a packed file.

@@ -58,6 +58,7 @@ impl Query {
             popularity,
             base_rate,
             explain,
+            show: false,
         };
         Ok(Query { inner })
     }

@@ -145,6 +145,6 @@ impl Trained {
     fn ask_arrays(this: Bound<'_, Self>, x: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyResult<NewNodes> {
         let attributes = arrays::attributes(x)?;
         let names = named(names, attributes.rows())?;
-        NewNodes::ask(this, Loaded { names, attributes, mismatches: Mismatches::default() })
+        NewNodes::ask(this, Loaded { names, titles: None, attributes, mismatches: Mismatches::default() })
     }
 }

@@ -85,7 +85,9 @@ def test_links_as_plain_data_are_the_recommended_ones(model: coldlink.Model) -> 
     added = sum(reason["adds"] for reason in why["attributes"])
     added += why["other_attributes"] + why["similar_nodes"] + why["popularity"] + why["baseline"]
     assert added == pytest.approx(answer["links"][0]["score"], abs=1e-4)
-    assert model.links({"words": "unheard"}, k=1)["notes"] == ["1 value is unknown to the model"]
+    assert model.links({"words": "unheard"}, k=1)["notes"] == [
+        "column `words`: 1 value is unknown to the model: `unheard`"
+    ]
 
 
 def test_pairs_of_the_graph_need_no_new_node(model: coldlink.Model) -> None:

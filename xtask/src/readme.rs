@@ -67,7 +67,7 @@ fn demo() -> Result<String> {
     let demo = String::from_utf8(output.stdout)?;
     let lines =
         |from: &'static str, count: usize| demo.lines().skip_while(move |line| !line.starts_with(from)).take(count);
-    let shown: Vec<&str> = lines(" method", 7).chain([""]).chain(lines("new-1", 6)).collect();
+    let shown: Vec<&str> = lines(" method", 7).chain([""]).chain(lines("new-1", 7)).collect();
     Ok(format!("```text\n{}\n…\n```\n", shown.join("\n")))
 }
 

@@ -87,9 +87,15 @@ fn text(error: &anyhow::Error) -> String {
     let own = error.downcast_ref().and_then(|failure: &Failure| failure.hint.clone());
     if let Some(hint) = own.or_else(|| error.chain().find_map(hint_of)?.worded(&CommandLine)) {
         text.push_str(&format!("hint: {}\n", under_its_heading(&hint)));
+        if hint.contains(COLUMNS) && !hint.contains("--schema") {
+            text.push_str("hint: `coldlink inspect GRAPH --schema > columns.toml` writes such a file, to edit\n");
+        }
     }
     text
 }
+
+/// How hints name the file that says what columns are.
+const COLUMNS: &str = "`--columns columns.toml`";
 
 /// Some messages have several lines; all stay under their heading, so that no name can pass for one.
 fn under_its_heading(message: &str) -> String {
@@ -101,6 +107,7 @@ struct CommandLine;
 
 impl Wording for CommandLine {
     fn option(&self, name: &str, value: Option<&str>) -> Option<String> {
+        let value = if name == "columns" { value.or(Some("columns.toml")) } else { value };
         Some(value.map_or_else(|| format!("--{name}"), |value| format!("--{name} {value}")))
     }
 
@@ -155,6 +162,17 @@ mod tests {
         let hint = Hint::new("add the row | drop such links with {unknown-nodes=drop} | use {set width=128}");
         let expected = "add the row, drop such links with `--unknown-nodes drop`, or use `--set width=128`";
         assert_eq!(hint.worded(&CommandLine).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_hint_at_the_file_of_columns_says_how_to_get_one() {
+        let error = anyhow::Error::from(coldlink::model::FilterError::NoTypes);
+        let said = text(&error);
+        assert!(said.contains("with `--columns columns.toml`, and train again\n"), "{said}");
+        assert!(
+            said.ends_with("hint: `coldlink inspect GRAPH --schema > columns.toml` writes such a file, to edit\n"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -69,13 +69,17 @@ impl Job {
 
 impl fmt::Display for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let trials = match self.plan.trials {
-            0 => "no trials".to_owned(),
-            trials => count(trials, "trial"),
-        };
-        let fits = if self.plan.fitting > 0.0 { " and the final fit" } else { "" };
-        write!(f, "{trials}{fits}; on two ordinary cores {}", about(self.plan.seconds()))?;
-        write!(f, ", up to {}", size(self.plan.memory))
+        let Plan { trials, needed, fitting, .. } = self.plan;
+        let fits = if fitting > 0.0 { " and the final fit" } else { "" };
+        match trials {
+            0 if needed > 0.0 => {
+                let budget = at_least(needed);
+                write!(f, "no trials, which need a budget of {budget}; training alone takes two ordinary cores")?;
+            }
+            0 => write!(f, "no trials{fits}; on two ordinary cores")?,
+            trials => write!(f, "{}{fits}; on two ordinary cores", count(trials, "trial"))?,
+        }
+        write!(f, " {}, up to {}", about(self.plan.seconds()), size(self.plan.memory))
     }
 }
 
@@ -87,6 +91,11 @@ pub fn about(seconds: f64) -> String {
         ..5400.0 => format!("about {:.0} min", seconds / 60.0),
         _ => format!("about {:.1} h", seconds / 3600.0),
     }
+}
+
+/// A time that is enough, as users write one.
+fn at_least(seconds: f64) -> String {
+    if seconds < 90.0 { format!("{:.0}s", seconds.ceil()) } else { format!("{:.0}m", (seconds / 60.0).ceil()) }
 }
 
 fn size(bytes: f64) -> String {
@@ -107,6 +116,10 @@ mod tests {
         assert_eq!(text, "4 trials and the final fit; on two ordinary cores about 2 min, up to 2.5 GB");
         let text = Job::of(&Plan { trials: 0, trying: 0.0, memory: 3e6, ..plan() }).to_string();
         assert_eq!(text, "no trials and the final fit; on two ordinary cores about 20 s, up to 3 MB");
+        let text = Job::of(&Plan { trials: 0, needed: 130.0, ..plan() }).to_string();
+        let expected =
+            "no trials, which need a budget of 3m; training alone takes two ordinary cores about 2 min, up to 2.5 GB";
+        assert_eq!(text, expected);
     }
 
     #[test]

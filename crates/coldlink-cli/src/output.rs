@@ -1,6 +1,6 @@
 //! Where results go: standard output or a file.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Context;
@@ -23,6 +23,12 @@ pub fn note(text: impl AsRef<str>) {
 pub fn print_exact(text: impl AsRef<str>) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_ref().as_bytes()).and_then(|()| out.flush()).context(CANNOT_PRINT)
+}
+
+/// Characters in a line of the terminal that standard output is, or as many as `COLUMNS` says; none where lines have no end.
+pub fn terminal_width() -> Option<u16> {
+    let said = std::env::var("COLUMNS").ok().and_then(|said| said.parse().ok()).filter(|&width| width > 0);
+    said.or_else(|| comfy_table::Table::new().width().filter(|_| io::stdout().is_terminal()))
 }
 
 /// Prints one JSON object, to standard output.

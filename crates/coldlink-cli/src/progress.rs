@@ -342,8 +342,15 @@ impl Watcher for Progress {
 
 /// Why the chosen settings were chosen.
 fn choice_text(label: &str, chosen: &Chosen) -> String {
+    let note = match chosen.out_of_time {
+        true => format!(
+            "note: the time limit ended the search after {}; another run may choose other settings\n",
+            count(chosen.tried.len(), "trial")
+        ),
+        false => String::new(),
+    };
     let Some(best) = chosen.best() else {
-        return format!("{label}settings: no time to try others than the first of `auto`\n");
+        return format!("{note}{label}settings: no time to try others than the first of `auto`\n");
     };
     let rivals = chosen.tried.iter().filter(|tried| tried.share >= best.share && tried.name != best.name);
     let next = rivals.max_by(|a, b| a.trial.best.quality().total_cmp(&b.trial.best.quality()));
@@ -354,7 +361,7 @@ fn choice_text(label: &str, chosen: &Chosen) -> String {
             None => format!("; next best AUC {auc:.3}, AP {ap:.3} with {}", next.name),
         }
     });
-    format!("{label}settings: {}, for {} on validation{next}\n", best.name, quality(&best.trial.best))
+    format!("{note}{label}settings: {}, for {} on validation{next}\n", best.name, quality(&best.trial.best))
 }
 
 /// What a validation found, in words. An average precision means nothing without the share of linked pairs.

@@ -15,9 +15,14 @@ pub struct SettingsArgs {
     /// Settings to start from: auto (searches for the best first), default, pairs, paper, authors-code, or a TOML file
     #[arg(long, default_value = AUTO, value_name = "NAME|FILE")]
     preset: String,
-    /// Budget of the `auto` search, as 90s or 3m of estimated work on two cores; the result does not depend on the machine
+    /// Work that the `auto` search may take, as 90s or 3m: the seconds it would take two ordinary cores, so that the result does
+    /// not depend on the machine. The final training comes on top; the plan that is printed first counts both
     #[arg(long, default_value = "3m", value_name = "TIME", value_parser = seconds)]
     budget: f64,
+    /// End the `auto` search after this time on the clock, as 90s or 3m. What it has found by then depends on the machine, so
+    /// another run may choose other settings. The final training comes on top
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    time_limit: Option<f64>,
     /// TOML file with settings that replace the preset's
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -68,7 +73,7 @@ impl SettingsArgs {
 
     /// All of it together.
     pub fn resolve(&self) -> Result<Settings, ConfigError> {
-        let mut settings = Settings::of_preset(&self.preset, self.budget)?;
+        let mut settings = Settings::of_preset(&self.preset, self.budget)?.within(self.time_limit);
         if let Some(path) = &self.config {
             settings = settings.merged_file(path)?;
         }

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use coldlink::text::printable;
-use comfy_table::{Cell, CellAlignment, Table, presets};
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table, presets};
 
 /// A table without lines: text to the left, everything after the first column to the right.
 pub struct Columns(Table);
@@ -23,17 +23,39 @@ impl Columns {
         Columns(table)
     }
 
-    /// Adds a row that ends in a text, which stands to the left.
-    pub fn row_with_text<T: Display>(&mut self, row: impl IntoIterator<Item = T>, text: &str) {
-        let mut cells = cells(row);
-        cells.push(Cell::new(printable(text)));
-        self.0.add_row(cells);
+    /// Adds a row of one line, with texts in some columns to the left; [`Columns::fit`] may cut these.
+    pub fn line<T: Display>(&mut self, row: impl IntoIterator<Item = T>, texts: &[usize]) {
+        self.0.add_row(line(row, texts));
+    }
+
+    /// A table with a header of which some columns have texts, for [`Columns::line`].
+    pub fn of_lines<T: Display>(header: impl IntoIterator<Item = T>, texts: &[usize]) -> Self {
+        let mut columns = Columns::bare();
+        columns.0.set_header(line(header, texts));
+        columns
+    }
+
+    /// Makes lines no wider than a terminal, by cutting the texts of some columns.
+    pub fn fit(&mut self, width: u16, texts: &[usize]) {
+        self.0.set_content_arrangement(ContentArrangement::Dynamic).set_width(width).set_truncation_indicator("…");
+        let others = self.0.column_iter_mut().enumerate().filter(|(place, _)| !texts.contains(place));
+        others.for_each(|(_, column)| _ = column.set_constraint(ColumnConstraint::ContentWidth));
     }
 
     /// Adds a row.
     pub fn row<T: Display>(&mut self, row: impl IntoIterator<Item = T>) {
         self.0.add_row(cells(row));
     }
+}
+
+fn line<T: Display>(row: impl IntoIterator<Item = T>, texts: &[usize]) -> Row {
+    let to_the_left = |(place, cell): (usize, Cell)| match texts.contains(&place) {
+        true => cell.set_alignment(CellAlignment::Left),
+        false => cell,
+    };
+    let mut row = Row::from(cells(row).into_iter().enumerate().map(to_the_left).collect::<Vec<_>>());
+    row.max_height(1);
+    row
 }
 
 fn cells<T: Display>(row: impl IntoIterator<Item = T>) -> Vec<Cell> {
@@ -114,11 +136,23 @@ mod tests {
     #[test]
     fn a_name_cannot_break_out_of_its_cell() {
         let mut table = Columns::bare();
-        table.row_with_text(["a\u{1b}[2J\nb", "1"], "\u{202e}x");
+        table.line(["a\u{1b}[2J\nb", "1", "\u{202e}x"], &[2]);
         assert_eq!(table.to_string().trim(), "a\\u{1b}[2J\\nb  1  \\u{202e}x");
         let mut facts = Facts::default();
         facts.add("column `\u{7}`", "x\ny");
         assert_eq!(facts.to_string(), "  column `\\u{7}`  x\\ny\n");
+    }
+
+    #[test]
+    fn texts_are_cut_to_the_width_and_nothing_else_is() {
+        let mut table = Columns::of_lines(["name", "title", "probability"], &[1]);
+        table.line(["p1", "A title that is much too long for a terminal as narrow as this one", "12.5 %"], &[1]);
+        table.fit(50, &[1]);
+        let text = table.to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= 50), "{text}");
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.len() == 2 && lines[1].contains("A title that is") && lines[1].contains("…"), "{text}");
+        assert!(lines[0].ends_with("probability") && lines[1].ends_with("12.5 %"), "{text}");
     }
 
     #[test]

@@ -11,6 +11,25 @@ use coldlink::synthetic::World;
 use common::Folder;
 
 #[test]
+fn a_time_limit_ends_the_search_and_says_that_another_run_may_differ() {
+    let folder = Folder::new();
+    let done = folder.run("train papers -o m --time-limit 0s --set steps=60 --set width=16");
+    assert_eq!(done.code, 0, "{}", done.err);
+    let note = "note: the time limit ended the search after 0 trials; another run may choose other settings\n";
+    assert!(done.err.contains(note), "{}", done.err);
+    assert_eq!(folder.run("train papers -o m --time-limit soon").code, 2);
+}
+
+#[test]
+fn a_budget_that_is_too_small_for_trials_says_what_they_need() {
+    let folder = Folder::new();
+    let done = folder.run("train papers -o m --budget 0s --set steps=60 --set width=16");
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.err.contains("plan: no trials, which need a budget of "), "{}", done.err);
+    assert!(done.err.contains("; training alone takes two ordinary cores "), "{}", done.err);
+}
+
+#[test]
 fn the_number_of_threads_does_not_change_a_bit() {
     let folder = Folder::new();
     assert_eq!(folder.train("one.model", "--threads 1 --seed 5").code, 0);

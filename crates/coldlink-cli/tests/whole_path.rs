@@ -89,7 +89,7 @@ fn a_model_finds_links_of_new_nodes_within_their_topic() {
 
     let found = folder.run("predict papers.model --new new.csv --top 3");
     assert_eq!(found.code, 0, "{}", found.err);
-    assert!(found.err.contains("note: 1 value is unknown to the model"), "`cheese` is unknown: {}", found.err);
+    assert!(found.err.contains("note: column `words`: 1 value is unknown to the model: `cheese`"), "{}", found.err);
     let rows = lines(&found.out);
     assert_eq!((rows.len(), rows[0]), (7, "source,rank,target,score,probability"));
     for (row, topic) in rows[1..].iter().zip([1, 1, 1, 2, 2, 2]) {
@@ -112,6 +112,9 @@ fn a_model_finds_links_of_new_nodes_within_their_topic() {
         let named = explanation["attributes"].as_array().unwrap().iter().map(|part| part["adds"].as_f64().unwrap());
         let sum: f64 = named.chain(parts).sum();
         assert!((sum - line["score"].as_f64().unwrap()).abs() < 1e-4, "{line}");
+        let probability = line["probability"].as_f64().unwrap();
+        let shown = sum + explanation["base_rate"].as_f64().unwrap();
+        assert!((shown - (probability / (1.0 - probability)).ln()).abs() < 1e-4, "{line}");
     }
     let first = rows[1].split(',').nth(2).unwrap();
     folder.write("old.csv", format!("name\n{first}\nnobody\n"));
@@ -128,7 +131,7 @@ fn a_model_finds_links_of_new_nodes_within_their_topic() {
     let csv = folder.check("predict papers.model --new new.csv --top 1 --explain --format csv");
     assert!(csv.lines().next().unwrap().ends_with(",explanation"), "{csv}");
     let table = folder.check("predict papers.model --new new.csv --top 1 --format table");
-    assert!(table.starts_with("fresh\n p"), "{table}");
+    assert!(table.starts_with("fresh\n rank  target  probability   score\n 1     p"), "{table}");
 
     folder.check("predict papers.model --new new.csv --top 3 -o links.csv");
     assert_eq!(String::from_utf8(folder.read("links.csv")).unwrap(), found.out);

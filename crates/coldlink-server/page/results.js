@@ -2,7 +2,6 @@
 
 import { byId, drawn, element, percent, signed } from "./element.js";
 
-const BASELINE = "baseline";
 
 /** Shows the links of a node; `look` is called with the name of a node that is chosen. */
 export function show(found, notes, look) {
@@ -56,22 +55,26 @@ function meaning({ relation, direction }) {
   return [element("small", { class: "quiet" }, [relation, way].filter(Boolean).join(": "))];
 }
 
-function why({ explanation, score, target }) {
-  const parts = [
-    ...explanation.attributes.map((reason) => [reason.name.replace("=", ": "), reason.adds]),
+function why({ explanation, score, probability, target }) {
+  const rate = explanation.base_rate ?? 0;
+  const told = ([, adds]) => Math.abs(adds) >= 0.005;
+  const distinctive = explanation.attributes.map((reason) => [reason.name.replace("=", ": "), reason.adds]).filter(told);
+  const generic = [
     ["other attributes", explanation.other_attributes],
     ["own links", explanation.own_links ?? 0],
     ["similar nodes", explanation.similar_nodes],
     ["popularity", explanation.popularity],
-    [BASELINE, explanation.baseline],
-  ].filter(([, adds]) => Math.abs(adds) >= 0.005);
+  ].filter(told);
+  const shared = [["baseline", explanation.baseline], [rate < 0 ? "links are rare" : "links are frequent", rate]].filter(told);
+  const parts = [...distinctive, ...generic, ...shared];
   const most = Math.max(...parts.map(([, adds]) => Math.abs(adds)), 1e-9);
   const rows = parts.map(([what, adds]) => element("tr", {},
     element("th", { scope: "row" }, what),
     element("td", { class: "part", "aria-hidden": "true" }, part(adds / most)),
     element("td", {}, signed(adds))));
-  rows.push(element("tr", {}, element("th", { scope: "row" }, "score (log-odds)"), element("td", { "aria-hidden": "true" }), element("td", {}, signed(score))));
-  const best = parts.filter(([what, adds]) => adds > 0 && what !== BASELINE).sort((a, b) => b[1] - a[1]).slice(0, 3);
+  rows.push(element("tr", {}, element("th", { scope: "row" }, probability === undefined ? "score" : `${percent(probability)}, as log-odds`), element("td", { "aria-hidden": "true" }), element("td", {}, signed(score + rate))));
+  // What distinguishes a link says more than what it shares with others.
+  const best = [distinctive, generic].flatMap((some) => some.filter(([, adds]) => adds > 0).sort((a, b) => b[1] - a[1])).slice(0, 3);
   const short = best.length ? `because of ${best.map(([what]) => what).join("; ")}` : "why";
   return element("details", { class: "why" },
     element("summary", {}, short),

@@ -9,7 +9,7 @@ use coldlink::Hint;
 use coldlink::dataset::LinkProblem;
 use coldlink::hint::{Command, Wording};
 use coldlink::load::{LineProblem, LoadError};
-use coldlink::model::{AddError, QueryError};
+use coldlink::model::{AddError, FilterError, QueryError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -180,6 +180,9 @@ impl From<QueryError> for ApiError {
             | QueryError::NotKnown { .. }
             | QueryError::Link { problem: LinkProblem::UnknownNode { .. }, .. } => Code::UnknownNode,
             QueryError::Link { problem: LinkProblem::UnknownRelation { .. }, .. } => Code::UnknownValue,
+            QueryError::Filter(
+                FilterError::NotACondition { .. } | FilterError::NotNumeric { .. } | FilterError::NotFiltered { .. },
+            ) => Code::BadValue,
             QueryError::Filter(_) | QueryError::UnknownRelation { .. } | QueryError::NoDirection => Code::UnknownValue,
             _ => Code::BadValue,
         };

@@ -67,6 +67,19 @@ pub fn check_most(what: &str, count: usize, most: usize) -> Result<(), ApiError>
     if count == 0 { Ok(()) } else { check_count(what, count, most) }
 }
 
+/// Whether so many of something may be asked for, which is more than one number of the request.
+pub fn check_asked(what: &str, count: usize, most: usize, hint: &str) -> Result<(), ApiError> {
+    if count <= most {
+        return Ok(());
+    }
+    Err(ApiError::new(Code::TooLarge, format!("{count} {what} are asked for where {most} are allowed"), hint))
+}
+
+/// Whether so many links may be explained.
+pub fn check_explained(count: usize, limits: &Limits) -> Result<(), ApiError> {
+    check_asked("explained links", count, limits.explained, "ask for fewer links at once, or leave `explain` out")
+}
+
 /// Whether a count is from 1 up to what is allowed.
 pub fn check_count(what: &str, count: usize, most: usize) -> Result<(), ApiError> {
     if (1..=most).contains(&count) {

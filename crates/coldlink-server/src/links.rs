@@ -7,13 +7,13 @@ use axum::extract::State;
 use coldlink::dataset::GivenLink;
 use coldlink::graph::NodeId;
 use coldlink::index::Hit;
-use coldlink::model::{Among, Asked, Direction, Link, Query};
+use coldlink::model::{Among, Asked, Direction, Link, NAMED_ATTRIBUTES, Query};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use crate::body::{Body, objects, whole, word};
 use crate::error::{ApiError, Code, ErrorBody};
-use crate::limits::{Limits, check_count, check_most};
+use crate::limits::{Limits, check_asked, check_count, check_explained, check_most};
 use crate::rows::{Given, Node};
 use crate::served::Served;
 use crate::state::Server;
@@ -21,8 +21,6 @@ use crate::work::{Answer, Deadline};
 
 /// New nodes that are worked on before the time is looked at.
 const PER_ROUND: usize = 64;
-/// Attributes that an explanation names.
-const NAMED: usize = 5;
 
 /// New nodes or known ones, and which of their links are asked for.
 #[derive(Deserialize, ToSchema)]
@@ -64,7 +62,8 @@ pub struct LinksRequest {
     /// The node type of targets; without it, types that are linked with the new node's.
     #[serde(default, rename = "type")]
     node_type: Option<String>,
-    /// Values that known candidates must have, by column.
+    /// What known candidates must have, by column: a value, several as `comedy,drama` of which one will do, or of a column of numbers `<20`,
+    /// `>=20`, `10..20` or `10,15`.
     #[serde(default, rename = "where")]
     filters: BTreeMap<String, String>,
     /// Whether to explain each link.
@@ -80,6 +79,9 @@ pub struct LinksRequest {
     /// The share of linked pairs that probabilities are stated for; the training graph's unless given.
     #[serde(default)]
     base_rate: Option<f64>,
+    /// Whether links have the titles of both ends, where the model has any.
+    #[serde(default)]
+    show: bool,
 }
 
 /// What is given must be a list: without one, nothing stands there.
@@ -138,7 +140,7 @@ pub async fn links(State(server): State<Arc<Server>>, body: Body) -> Result<Answ
 fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadline) -> Result<LinksAnswer, ApiError> {
     let LinksRequest { nodes, known, links, k, map, .. } = request;
     check_count("k", k, limits.k)?;
-    let explain = request.explain.then_some(NAMED);
+    let explain = request.explain.then_some(NAMED_ATTRIBUTES);
     let query = Query {
         count: k,
         among: request.among,
@@ -151,6 +153,7 @@ fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadl
         popularity: request.popularity,
         base_rate: request.base_rate,
         explain,
+        show: request.show,
     };
     let model = &served.model;
     let (asked, mut notes) = match (nodes, known, links) {
@@ -188,13 +191,8 @@ fn find(served: &Served, request: LinksRequest, limits: &Limits, deadline: Deadl
 
 /// Nodes times k, which no schema can bound: looked at last, so that it is told of good requests alone.
 fn check_links(links: usize, explain: bool, limits: &Limits) -> Result<(), ApiError> {
-    let most = if explain { limits.explained.min(limits.links) } else { limits.links };
-    if links <= most {
-        return Ok(());
-    }
-    let what = if explain { "explained links" } else { "links" };
-    let message = format!("{links} {what} are asked for where {most} are allowed");
-    Err(ApiError::new(Code::TooLarge, message, "lower `k`, or send fewer nodes at once"))
+    check_asked("links", links, limits.links, "lower `k`, or send fewer nodes at once")?;
+    if explain { check_explained(links, limits) } else { Ok(()) }
 }
 
 fn on_map(served: &Served, asked: &Asked, row: usize, hits: &[Hit]) -> OnMap {

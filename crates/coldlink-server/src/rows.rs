@@ -80,6 +80,8 @@ fn by_column(
     nodes: Vec<Node>,
     unknown: &mut BTreeSet<String>,
 ) -> Result<Read, ApiError> {
+    // A title of which nothing else is made.
+    let shown = schema.show.as_ref().filter(|show| columns.iter().all(|column| column.name != **show));
     let mut rows = Vec::with_capacity(nodes.len());
     let (mut named, mut empty) = (Vec::with_capacity(nodes.len()), 0);
     for (place, Node(mut object)) in nodes.into_iter().enumerate() {
@@ -92,12 +94,18 @@ fn by_column(
             check_cell(column, &value, place)?;
             row.insert(column.name.clone(), value);
         }
+        if let Some(title) =
+            shown.and_then(|show| object.remove(show)).filter(|title| !title.is_object() && !title.is_array())
+        {
+            row.extend(shown.map(|show| (show.clone(), title)));
+        }
         // What nothing is made of may be there, or not.
         object.retain(|key, _| schema.column(key).is_none());
         unknown.extend(object.into_iter().map(|(key, _)| key));
         rows.push(row);
     }
     let header = std::iter::once(schema.id.clone()).chain(columns.iter().map(|column| column.name.clone()));
+    let header = header.chain(shown.cloned());
     let mut new = new_nodes(&Objects::with_header(header.collect(), rows)?, schema, false)?;
     if let Some((node, problem)) = &new.mismatches.first_unreadable {
         return Err(bad_node((*node as usize).saturating_sub(1), problem, "omit what is unknown"));
@@ -171,7 +179,8 @@ fn by_number(width: usize, nodes: Vec<Node>, unknown: &mut BTreeSet<String>) -> 
     }
     let empty = rows.iter().filter(|row| row.is_empty()).count();
     let attributes = Attributes::from_rows(width, &rows).map_err(|_| ApiError::internal())?;
-    Ok((NewNodes { names: Names::from_texts(names), attributes, mismatches: Mismatches::default() }, named, empty))
+    let names = Names::from_texts(names);
+    Ok((NewNodes { names, titles: None, attributes, mismatches: Mismatches::default() }, named, empty))
 }
 
 fn numbered_row(width: usize, attributes: Map<String, Value>, place: usize) -> Result<Vec<(u32, f32)>, ApiError> {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use coldlink::dataset::{GivenLink, PairQuery};
-use coldlink::model::Link;
+use coldlink::model::{Link, NAMED_ATTRIBUTES, Told};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::body::{Body, objects};
 use crate::error::{ApiError, ErrorBody};
-use crate::limits::{Limits, check_count, check_most};
+use crate::limits::{Limits, check_count, check_explained, check_most};
 use crate::rows::{Given, Node};
 use crate::served::Served;
 use crate::state::Server;
@@ -18,6 +18,8 @@ use crate::work::{Answer, Deadline};
 
 /// Pairs that are scored before the time is looked at.
 const PER_ROUND: usize = 1_000;
+/// Pairs that are explained before.
+const EXPLAINED_PER_ROUND: usize = 50;
 
 /// New nodes, and pairs with them.
 #[derive(Deserialize, ToSchema)]
@@ -36,6 +38,12 @@ pub struct ScoreRequest {
     /// The share of linked pairs that probabilities are stated for; the training graph's unless given.
     #[serde(default)]
     base_rate: Option<f64>,
+    /// Whether to explain the scores of pairs whose source is a new node.
+    #[serde(default)]
+    explain: bool,
+    /// Whether pairs have the titles of both ends, where the model has any.
+    #[serde(default)]
+    show: bool,
 }
 
 /// The scores.
@@ -63,7 +71,7 @@ fn score_pairs(
     limits: &Limits,
     deadline: Deadline,
 ) -> Result<ScoreAnswer, ApiError> {
-    let ScoreRequest { nodes, links, pairs, base_rate } = request;
+    let ScoreRequest { nodes, links, pairs, base_rate, explain, show } = request;
     check_count("pairs", pairs.len(), limits.pairs)?;
     let model = &served.model;
     let Given { new, notes, .. } = Given::read(served, nodes, limits.nodes)?;
@@ -71,10 +79,14 @@ fn score_pairs(
     let asked = model.ask_linked(new, &links)?;
     // Of all pairs at once, so that an error has the number of its pair in the request.
     model.resolve_pairs(&asked, &pairs)?;
+    check_explained(if explain { pairs.len() } else { 0 }, limits)?;
+    let base_rate = model.checked_base_rate(base_rate)?;
+    let told = Told { base_rate, explain: explain.then_some(NAMED_ATTRIBUTES), show };
+    let per_round = if explain { EXPLAINED_PER_ROUND } else { PER_ROUND };
     let mut links = Vec::with_capacity(pairs.len());
-    for pairs in pairs.chunks(PER_ROUND) {
+    for pairs in pairs.chunks(per_round) {
         deadline.check()?;
-        links.extend(model.scored_pairs(&asked, pairs, base_rate)?);
+        links.extend(model.scored_pairs(&asked, pairs, told)?);
     }
     Ok(ScoreAnswer { links, notes })
 }

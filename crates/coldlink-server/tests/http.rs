@@ -65,7 +65,33 @@ async fn a_score_is_the_sum_of_its_reasons() {
         let others = others.map(|part| explanation[part].as_f64().unwrap());
         let sum: f64 = parts.sum::<f64>() + others.iter().sum::<f64>();
         assert!((sum - link["score"].as_f64().unwrap()).abs() < 1e-3, "{link}");
+        let probability = link["probability"].as_f64().unwrap();
+        let shown = sum + explanation["base_rate"].as_f64().unwrap();
+        assert!((shown - (probability / (1.0 - probability)).ln()).abs() < 1e-3, "{link}");
     }
+}
+
+#[tokio::test]
+async fn pairs_are_explained_and_titles_shown_where_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let [nodes, edges] = readable_tables(300, ("pages", |paper| 10 * (paper % 17)));
+    let titled = nodes.lines().enumerate().map(|(row, line)| match row {
+        0 => format!("{line},title\n"),
+        _ => format!("{line},The title {row}\n"),
+    });
+    let titled: String = titled.collect();
+    fit(&load_csv(folder.path(), &titled, &edges), 1).save(&folder.path().join("model")).unwrap();
+    let service = Service::of(folder, Options::default());
+    let node = json!({"id": "fresh", "words": ["soup"], "title": "Fresh soup"});
+    let pairs = json!([{"source": "fresh", "target": "p1"}, {"source": "p2", "target": "p4"}]);
+    let ask = json!({"nodes": [node], "pairs": pairs, "explain": true, "show": true});
+    let links = service.post("/v1/score", &ask).await.json()["links"].clone();
+    assert_eq!((&links[0]["source_title"], &links[0]["target_title"]), (&json!("Fresh soup"), &json!("The title 2")));
+    assert!(links[0]["explanation"].is_object() && links[1].get("explanation").is_none(), "{links}");
+    let plain = service.post("/v1/links", json!({"nodes": [node], "k": 1})).await.json();
+    assert!(plain["links"][0].get("target_title").is_none());
+    let shown = service.post("/v1/links", json!({"nodes": [node], "k": 1, "show": true})).await.json();
+    assert!(shown["links"][0]["target_title"].as_str().unwrap().starts_with("The title "));
 }
 
 #[tokio::test]
@@ -808,6 +834,16 @@ async fn links_can_be_asked_for_by_value_and_an_unknown_one_is_told() {
             (StatusCode::NOT_FOUND, &json!("unknown_value"))
         );
     }
+    let pages = |link: &Value| 10 * (link["target"].as_str().unwrap()[1..].parse::<usize>().unwrap() % 17);
+    for (condition, least, most) in [("<20", 0, 10), (">=150", 150, 160), ("30..50", 30, 50), ("70,70", 70, 70)] {
+        let found = service.post("/v1/links", &ask(json!({"pages": condition}))).await.json();
+        let links = found["links"].as_array().unwrap();
+        assert!(!links.is_empty() && links.iter().all(|link| (least..=most).contains(&pages(link))), "{condition}");
+    }
+    let either = service.post("/v1/links", &ask(json!({"words": "oven,moon"}))).await.json();
+    assert!(either["links"].as_array().unwrap().len() > links.len());
+    let refused = service.post("/v1/links", &ask(json!({"pages": "many"}))).await;
+    assert_eq!((refused.status, refused.code().as_str()), (StatusCode::BAD_REQUEST, "bad_value"));
     let typed = service.post("/v1/links", json!({"nodes": [{"id": "n"}], "type": "user"})).await;
     assert_eq!((typed.status, typed.code().as_str()), (StatusCode::NOT_FOUND, "unknown_value"));
 }

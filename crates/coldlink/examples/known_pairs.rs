@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use coldlink::graph::{Graph, NodeId};
 use coldlink::load::{LoadOptions, load};
-use coldlink::{Dataset, PairQuery, Settings, Silent, Training, auc};
+use coldlink::{Dataset, PairQuery, Settings, Silent, Told, Training, auc};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -53,7 +53,7 @@ fn measure(whole: &Dataset, settings: &[String], seed: u64) {
         |&(a, b): &(NodeId, NodeId)| PairQuery { source: name(a), target: name(b), known: Some(true), relation: None };
     let queries: Vec<PairQuery> = pairs.iter().map(query).collect();
     let asked = model.ask_known(&[]).expect("a model with links");
-    let scored = model.scored_pairs(&asked, &queries, Some(0.5)).expect("known nodes");
+    let scored = model.scored_pairs(&asked, &queries, Told::at(0.5)).expect("known nodes");
     let mean = scored.iter().filter_map(|link| link.probability).sum::<f64>() / scored.len() as f64;
     let of_linked: Vec<bool> = (0..scored.len()).map(|place| place < linked).collect();
     let scores: Vec<f32> = scored.iter().map(|link| link.score).collect();

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::columns::{Finding, Mismatches, Schema};
-use crate::graph::{Attributes, Cleaned, Graph, Names, NodeId, PLAIN, Relation, RoleGraph, Roles, UNKNOWN_TIME};
+use crate::graph::{Attributes, Cleaned, Graph, Names, NodeId, PLAIN, Relation, RoleGraph, Roles, Texts, UNKNOWN_TIME};
 use crate::hint::Hint;
 use crate::text::{all_quoted, quoted};
 
@@ -20,6 +20,8 @@ pub struct Dataset {
     pub attributes: Attributes,
     /// The names, one for each node of `graph`.
     pub names: Names,
+    /// What is shown beside the names, in their order: texts of the column that the schema says.
+    pub titles: Option<Texts>,
     /// How table columns became attributes, so that new rows become the same ones; `None` for formats without columns.
     pub schema: Option<Schema>,
     /// What loading noticed and ignored.
@@ -99,6 +101,8 @@ pub struct OtherForms {
 pub struct NewNodes {
     /// Their names.
     pub names: Names,
+    /// What is shown beside the names, where the rows have it.
+    pub titles: Option<Texts>,
     /// Their attributes, in the columns of the graph's.
     pub attributes: Attributes,
     /// What was not expected in their rows.

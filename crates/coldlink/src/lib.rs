@@ -97,7 +97,9 @@ pub use load::{
     load_tables, open_packed, read_columns, write_packed,
 };
 #[doc(inline)]
-pub use model::{Among, Asked, Direction, Explanation, Link, Model, Query, Reason, Resolved, SimilarNode, Summary};
+pub use model::{
+    Among, Asked, Direction, Explanation, Link, Model, Query, Reason, Resolved, SimilarNode, Summary, Told,
+};
 #[doc(inline)]
 pub use pipeline::{Evaluated, Evaluation, Settings, Training, Tuning};
 #[doc(inline)]

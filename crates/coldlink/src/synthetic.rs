@@ -118,6 +118,7 @@ impl World {
             relations: None,
             attributes: self.attributes(),
             names: Names::Numbered(self.nodes as usize),
+            titles: None,
             schema: None,
             notes: Notes::default(),
         }

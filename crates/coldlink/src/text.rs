@@ -16,6 +16,14 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |letter| letter == '\n')
 }
 
+/// The beginning of a text, with `…` where more follows.
+pub(crate) fn start_of(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
 /// A text as an error quotes it: printable, and cut where it is long.
 pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(QUOTED) {
@@ -55,6 +63,30 @@ pub fn plain_reason(said: &str) -> String {
     types.into_iter().fold(said, |said, (ours, theirs)| said.replace(ours, theirs))
 }
 
+/// Words that are less similar than this are no misspelling of each other.
+const SIMILAR: f64 = 0.8;
+
+/// The most similar of the known words, where one is similar.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let similar = known.into_iter().map(|known| (strsim::jaro_winkler(word, known), known));
+    let best = similar.filter(|(similarity, _)| *similarity >= SIMILAR).max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map(|(_, known)| known.to_owned())
+}
+
+/// What to write instead of a name that is not there: the one that is nearly the same, or else one of these.
+pub(crate) fn near_or_all(thing: &str, name: &str, known: &[String]) -> String {
+    const SHOWN: usize = 12;
+    // Letters of another case are no other word.
+    let same = known.iter().find(|known| known.to_lowercase() == name.to_lowercase()).cloned();
+    match same.or_else(|| nearest(name, known.iter().map(String::as_str))) {
+        Some(nearest) => format!("did you mean `{}`?", quoted(&nearest)),
+        None => {
+            let more = if known.len() > SHOWN { ", …" } else { "" };
+            format!("{thing}s are {}{more}", all_quoted(&known[..known.len().min(SHOWN)]))
+        }
+    }
+}
+
 fn escaped(text: &str, kept: impl Fn(char) -> bool) -> Cow<'_, str> {
     let is_escaped = |letter: char| is_obeyed(letter) && !kept(letter);
     if !text.contains(is_escaped) {
@@ -92,6 +124,15 @@ mod tests {
         check("invalid type: floating point `1.5`, expected a sequence", "expected a list, got number `1.5`");
         check("missing field `kind`", "missing option `kind`");
         check("something else\n", "something else");
+    }
+
+    #[test]
+    fn a_name_that_is_not_there_has_a_near_one_or_all() {
+        let known = ["price", "category", "Year"].map(str::to_owned);
+        let check = |name: &str, said: &str| assert_eq!(near_or_all("column", name, &known), said);
+        check("categry", "did you mean `category`?");
+        check("YEAR", "did you mean `Year`?");
+        check("xyz", "columns are `price`, `category`, `Year`");
     }
 
     #[test]

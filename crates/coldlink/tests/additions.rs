@@ -43,7 +43,7 @@ fn new_nodes(first: u32, count: u32) -> NewNodes {
     let rows: Vec<NodeId> = (first..first + count).collect();
     let attributes = world().new_nodes(40).select(&rows);
     let names = Names::from_texts(rows.iter().map(|row| format!("added-{row}")));
-    NewNodes { names, attributes, mismatches: Mismatches::default() }
+    NewNodes { names, attributes, titles: None, mismatches: Mismatches::default() }
 }
 
 /// Adds nodes as `coldlink add` does.
@@ -215,7 +215,7 @@ fn where_many_were_added_the_whole_is_written_anew() {
         let new = new_nodes(0, 40);
         let rows: Vec<NodeId> = (0..400).map(|row| row % 40).collect();
         let names = Names::from_texts((0..400).map(|row| format!("many-{}", first + row)));
-        NewNodes { names, attributes: new.attributes.select(&rows), mismatches: Mismatches::default() }
+        NewNodes { names, attributes: new.attributes.select(&rows), titles: None, mismatches: Mismatches::default() }
     };
     let added: Vec<bool> = (0..4).map(|round| add(&path, &of(round * 400)).fingerprint().is_some()).collect();
     assert_eq!(added, [true, true, false, true]);

@@ -225,6 +225,7 @@ fn numbered_nodes_without_columns_survive_packing() {
         relations: None,
         attributes: Attributes::from_rows(2, &[vec![(1, 0.5)], vec![], vec![]]).unwrap(),
         names: coldlink::graph::Names::Numbered(3),
+        titles: None,
         schema: None,
         notes: coldlink::dataset::Notes::default(),
     };

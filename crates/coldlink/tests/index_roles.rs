@@ -90,7 +90,8 @@ fn nodes_that_came_after_the_index_are_found_in_their_role() {
     indexed.set_index(model.build_index());
     let attributes = world().new_nodes(30);
     let names = coldlink::Names::Numbered(30);
-    let added = coldlink::NewNodes { names, attributes: attributes.clone(), mismatches: Default::default() };
+    let added =
+        coldlink::NewNodes { names, attributes: attributes.clone(), titles: None, mismatches: Default::default() };
     let (model, indexed) = (model.add(&added).unwrap(), indexed.add(&added).unwrap());
     let new = model.encode(&attributes);
     for role in 0..ROLES {

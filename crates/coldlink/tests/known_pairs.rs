@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use coldlink::graph::{Graph, NodeId, Relation, RoleGraph, Roles};
 use coldlink::synthetic::World;
-use coldlink::{Dataset, PairQuery, Settings, Silent, Training};
+use coldlink::{Dataset, PairQuery, Settings, Silent, Told, Training};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -53,7 +53,7 @@ fn predicted_and_observed(directed: bool, settings: &[&str], unlinked_for_each: 
     };
     let pairs: Vec<PairQuery> = linked.iter().chain(&unlinked).map(query).collect();
     let asked = model.ask_known(&[]).unwrap();
-    let scored = model.scored_pairs(&asked, &pairs, Some(observed)).unwrap();
+    let scored = model.scored_pairs(&asked, &pairs, Told::at(observed)).unwrap();
     let weights = model.weights().unwrap();
     assert!(weights.warm_warm.pairs > 0, "fitted, not carried over");
     (scored.iter().map(|link| link.probability.unwrap()).sum::<f64>() / scored.len() as f64, observed)

@@ -27,7 +27,7 @@ fn trained_on(dataset: &Dataset) -> Model {
 /// New nodes of the same topics.
 fn new_nodes(count: u32, name: &str) -> NewNodes {
     let names = Names::from_texts((0..count).map(|place| format!("{name}{place}")));
-    NewNodes { names, attributes: world().new_nodes(count), mismatches: Default::default() }
+    NewNodes { names, attributes: world().new_nodes(count), titles: None, mismatches: Default::default() }
 }
 
 fn resolved(model: &Model, asked: &Asked, query: &Query) -> Resolved {

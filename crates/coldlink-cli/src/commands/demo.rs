@@ -18,14 +18,13 @@ use crate::demo::world::World;
 use crate::failure::Failure;
 use crate::input::{NewOptions, load_new_nodes};
 use crate::interrupt;
-use crate::output::print;
+use crate::links::{Format, LinkWriter, Shape};
+use crate::output::{print, write_to};
 use crate::progress::Progress;
 use crate::settings::seconds;
-use crate::tables::{Columns, percent};
 
-/// New papers that are shown with their most likely links.
-const SHOWN: usize = 3;
-const LINKS: usize = 10;
+/// Links of each new paper that are shown.
+const LINKS: usize = 5;
 /// By this file a folder is known to be an earlier demo's, which may be written over.
 const README: &str = "README.txt";
 
@@ -43,7 +42,7 @@ pub struct Demo {
     /// Random seed
     #[arg(long, default_value_t = 0, value_parser = seeds())]
     seed: u64,
-    /// Budget of the search for settings, as 30s or 3m of estimated work on two cores
+    /// Work that each search for settings may take, as 30s or 3m: the seconds it would take two ordinary cores
     #[arg(long, default_value = "60s", value_name = "TIME", value_parser = seconds)]
     budget: f64,
     /// Folder for the graph and the model
@@ -70,18 +69,21 @@ pub fn run(args: &Demo, common: &Common) -> anyhow::Result<()> {
 
     interrupt::watch();
     let settings = Settings::of_preset(AUTO, args.budget)?;
-    tell(format!("\nHow good is it on papers it has not seen?   (coldlink evaluate {shown})\n"))?;
+    let (budget, path) = (format!("--budget {}s", args.budget), folder.join("papers.model"));
+    let seed = |option: &str| if args.seed == 0 { String::new() } else { format!(" {option} {}", args.seed) };
+    let line = format!("coldlink evaluate {shown} --rank-baselines {budget}{}", seed("--first-seed"));
+    tell(format!("\nHow good is it on papers it has not seen?\n  {line}\n"))?;
     print(format!("\n{}", evaluate(&dataset, &settings, args.seed, common)?))?;
 
-    let path = folder.join("papers.model");
-    tell(format!("\nNow with all papers   (coldlink train {shown} -o {})\n", path.display()))?;
+    let line = format!("coldlink train {shown} -o {} {budget}{}", path.display(), seed("--seed"));
+    tell(format!("\nNow with all papers\n  {line}\n"))?;
     let model = train(&dataset, &settings, args.seed, common)?;
     model.save(&path)?;
 
     let new = folder.join("new-papers.csv");
-    let line = format!("coldlink predict {} --new {}", path.display(), new.display());
-    tell(format!("\nWhat will papers cite that have just been written?   ({line})\n"))?;
-    print(likely_links(&world, &model, &new, common)?)
+    let line = format!("coldlink predict {} --new {} --top {LINKS}", path.display(), new.display());
+    tell(format!("\nWhat will papers cite that have just been written?\n  {line}\n\n"))?;
+    print_links(&model, &new, common)
 }
 
 /// Nothing but an earlier demo is written over.
@@ -112,21 +114,14 @@ fn stopped_or_failed(error: coldlink::Error) -> anyhow::Error {
     }
 }
 
-fn likely_links(world: &World, model: &Model, new: &Path, common: &Common) -> anyhow::Result<String> {
-    let new = load_new_nodes(new, model, &NewOptions::default(), common)?;
-    let asked = model.ask(new)?;
-    let query = model.resolve(&asked, &Query { count: LINKS, ..Query::default() })?;
-    let titled = |id: &str| world.title(id).unwrap_or_default().to_owned();
-    let mut text = String::new();
-    for links in model.links(&asked, &query, 0..asked.len().min(SHOWN)) {
-        let mut table = Columns::bare();
-        for link in &links {
-            let likely = link.probability.map(percent).unwrap_or_else(|| format!("{:.3}", link.score));
-            table.row([titled(&link.target), likely]);
-        }
-        if let Some(first) = links.first() {
-            text.push_str(&format!("\n{}  {}\n{table}", first.source, titled(&first.source)));
-        }
-    }
-    Ok(text)
+/// What `predict` prints of them.
+fn print_links(model: &Model, new: &Path, common: &Common) -> anyhow::Result<()> {
+    let asked = model.ask(load_new_nodes(new, model, &NewOptions::default(), common)?)?;
+    let shape = Shape { ranked: true, ..Shape::of(model) };
+    let query = model.resolve(&asked, &Query { count: LINKS, show: shape.titled, ..Query::default() })?;
+    write_to(None, |out| {
+        let mut writer = LinkWriter::new(Format::Table, shape, out)?;
+        model.links(&asked, &query, 0..asked.len()).iter().try_for_each(|links| writer.write(links))?;
+        writer.finish()
+    })
 }

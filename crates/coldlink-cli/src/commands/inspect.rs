@@ -110,6 +110,9 @@ struct Column {
     #[serde(skip_serializing_if = "Option::is_none")]
     encoder: Option<String>,
     attributes: usize,
+    /// Whether its texts stand beside names where nodes are shown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    shown: bool,
     /// Whether its words are those of the first text.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     shares_words: bool,
@@ -145,7 +148,8 @@ impl Column {
             attributes => format!(", {}", count(attributes, "attribute")),
         };
         let reason = self.found.as_ref().map(|found| format!(": {}", found.reason)).unwrap_or_default();
-        facts.add(format!("column `{}`", self.name), self.kind_text() + &made + &reason);
+        let shown = if self.shown { "; stands beside names" } else { "" };
+        facts.add(format!("column `{}`", self.name), self.kind_text() + &made + &reason + shown);
         let Some(Found { samples, odd_cells, odd_examples, .. }) = &self.found else { return };
         if !samples.is_empty() {
             facts.add("", format!("such as {}", quoted(samples)));
@@ -284,6 +288,7 @@ const SCHEMA_HEAD: &str = "\
 #   vector        a list of numbers, as a text embedding made elsewhere
 #   type          the node type: links are found among nodes of types that are linked
 #   ignore
+# show = \"title\" is the column whose texts stand beside names; show = \"\" is none.
 # Which columns of the edge table are which, where they are not called source and target or the like:
 #   [edges]
 #   source = \"buyer\"
@@ -308,10 +313,20 @@ fn columns(schema: &Schema, findings: &[Finding]) -> Vec<Column> {
         let encoder = of.kind.encoder().map(str::to_owned);
         // What was found out stands beside its words.
         let found = found(&name).filter(|_| encoder.is_none());
-        Column { found, name, kind, encoder, attributes, shares_words, of: node_types }
+        let shown = schema.show.as_ref() == Some(&name) && encoder.is_none();
+        Column { found, name, kind, encoder, shown, attributes, shares_words, of: node_types }
     });
     let (name, kind) = (schema.id.clone(), "names of nodes");
-    let names = Column { name, kind, encoder: None, attributes: 0, shares_words: false, of: Vec::new(), found: None };
+    let names = Column {
+        name,
+        kind,
+        encoder: None,
+        shown: false,
+        attributes: 0,
+        shares_words: false,
+        of: Vec::new(),
+        found: None,
+    };
     [names].into_iter().chain(others).collect()
 }
 

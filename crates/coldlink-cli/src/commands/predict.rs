@@ -4,9 +4,9 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use coldlink::dataset::{GivenLink, PairQuery};
+use coldlink::dataset::{End, GivenLink, PairQuery};
 use coldlink::load::{LineProblem, LoadError, load_given_links, load_names, load_pairs};
-use coldlink::model::{Among, Asked, Direction, Model, NAMED_ATTRIBUTES, Query, QueryError};
+use coldlink::model::{Among, Asked, Direction, Model, NAMED_ATTRIBUTES, Query, QueryError, Told};
 
 use super::{Common, share};
 use crate::failure::Failure;
@@ -15,6 +15,7 @@ use crate::input::{NewOptions, load_new_nodes, open_indexed_model, open_model};
 use crate::links::{self, LinkWriter, Shape};
 use crate::output::{note, write_to};
 use crate::progress::Tally;
+use crate::tables::count;
 
 /// New nodes, or pairs, that are worked on at a time; what is found is written before the next.
 const PER_ROUND: usize = 4_096;
@@ -28,11 +29,12 @@ Examples:
   coldlink predict papers.model --new new-papers.csv --top 3 --explain
   coldlink predict papers.model --new new-papers.csv --among both --exclude retracted.csv
   coldlink predict papers.model --new new-papers.csv --among both --explore 0.3
-  coldlink predict shop.model --new users.csv --type item --where category=book
+  coldlink predict shop.model --new users.csv --type item --where category=book,film --where 'price<20'
   coldlink predict packages.model --new mine.csv --direction in
   coldlink predict papers.model --new new-papers.csv --pairs pairs.csv --format jsonl
   coldlink predict papers.model --new new-papers.csv --links first-citations.csv
   coldlink predict papers.model --known names.csv --top 5
+  coldlink predict papers.model --new new-papers.csv --show title -o links.csv
 
 New nodes are a table with the columns of the nodes.csv the model was trained on, or an .npz file
 with the arrays attr_*; `--new /dev/stdin` reads them from a pipe. Pairs are a table with the columns source,target: the name of a new node and
@@ -44,12 +46,21 @@ links have several relations, relation. One end is a new node, the other a known
 evidence, and are not found again. `--known` asks about nodes of the model instead: a table whose
 first column names them. It finds links that they do not have yet.
 
+`--where` takes a value, several of which one will do (`genre=comedy,drama`), and of a column of
+numbers `price<20`, `price>=20`, `price=10..20` or `price=10,15`. Repeated, all must hold. Quote what
+the shell would read: 'price<20'.
+
+A title stands beside names on a terminal where the nodes have one: a column such as `title`, `name`
+or `label`, or the one that `show = \"COLUMN\"` names in the file of `--columns` when the model is
+trained. `--show` puts it into files as well, as source_title and target_title.
+
 `--explore 0.3` keeps three of ten places for new candidates, the best of them: for the other new
 nodes or, among known nodes, for those without links, such as `coldlink add` makes.
 
 A score is the log-odds of a link. The probability beside it holds for the share of linked pairs in
 the training graph, or for `--base-rate`. `--explain` splits a score into what each attribute adds,
-what links of similar nodes add, what the target's popularity adds, and a baseline. Models of the
+what links of similar nodes add, what the target's popularity adds, and a baseline; with what the
+base rate adds (links are rare), the parts sum to the log-odds of the probability. Models of the
 presets `paper` and `authors-code` rank links but give no probabilities.")]
 pub struct Predict {
     /// The model
@@ -84,8 +95,8 @@ pub struct Predict {
     /// Find nodes of this type only [default: types that are linked with the new node's]
     #[arg(long = "type", value_name = "TYPE", conflicts_with = "pairs")]
     node_type: Option<String>,
-    /// Find only known nodes that have this value; may be repeated
-    #[arg(long = "where", value_name = "COLUMN=VALUE", value_parser = equation, conflicts_with = "pairs")]
+    /// Find only known nodes with this value or number, as category=book, 'price<20' or price=10..20; may be repeated
+    #[arg(long = "where", value_name = "CONDITION", value_parser = condition, conflicts_with = "pairs")]
     filters: Vec<(String, String)>,
     /// Score these pairs instead
     #[arg(long, value_name = "FILE", conflicts_with = "top")]
@@ -97,8 +108,11 @@ pub struct Predict {
     #[arg(long, value_name = "SHARE")]
     base_rate: Option<f64>,
     /// Explain each link: which attributes speak for it and against it, and which known nodes are most similar
-    #[arg(long, conflicts_with = "pairs")]
+    #[arg(long)]
     explain: bool,
+    /// Show this column beside names; the model keeps one [default: a title on a terminal, none in files]
+    #[arg(long, value_name = "COLUMN")]
+    show: Option<String>,
     #[command(flatten)]
     reading: NewOptions,
     /// Score every node, even if there is an index beside the model
@@ -164,9 +178,13 @@ fn at(path: &Path, line: u64, problem: LineProblem) -> anyhow::Error {
     LoadError::Line { path: path.to_owned(), line, problem }.into()
 }
 
-fn equation(text: &str) -> Result<(String, String), String> {
-    let parts = text.split_once('=').map(|(column, value)| (column.trim().to_owned(), value.trim().to_owned()));
-    parts.filter(|parts| !parts.0.is_empty()).ok_or_else(|| "must be COLUMN=VALUE, as `category=book`".to_owned())
+/// The column and its condition: what comes after `=`, or what begins with `<` or `>`.
+fn condition(text: &str) -> Result<(String, String), String> {
+    let parts = text.find(['=', '<', '>']).map(|place| text.split_at(place));
+    let parts = parts.map(|(column, rest)| (column.trim(), rest.strip_prefix('=').unwrap_or(rest).trim()));
+    let parts = parts.filter(|(column, rest)| !column.is_empty() && !rest.is_empty());
+    let expected = || "must be COLUMN=VALUE, as `category=book`, or of numbers `price<20` or `price=10..20`".to_owned();
+    parts.map(|(column, rest)| (column.to_owned(), rest.to_owned())).ok_or_else(expected)
 }
 
 impl Predict {
@@ -181,6 +199,7 @@ impl Predict {
 /// Runs the command.
 pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
     let model = if args.exact { open_model(&args.model)? } else { open_indexed_model(&args.model, common)? };
+    args.check_shown(&model)?;
     let asked = args.ask(&model, common)?;
     match &args.pairs {
         Some(path) => score(args, &model, &asked, load_pairs(path)?, common),
@@ -189,12 +208,13 @@ pub fn run(args: &Predict, common: &Common) -> anyhow::Result<()> {
 }
 
 fn find(args: &Predict, model: &Model, asked: &Asked, common: &Common) -> anyhow::Result<()> {
-    let query = model.resolve(asked, &args.query()?)?;
+    let shape = args.shape(model);
+    let query = model.resolve(asked, &args.query(shape)?)?;
     if !common.quiet {
         query.notes().iter().for_each(note);
     }
     write_to(args.output.as_deref(), |out| {
-        let mut writer = LinkWriter::new(args.format(), args.shape(model), out)?;
+        let mut writer = LinkWriter::new(args.format(), shape, out)?;
         let mut tally = args.tally(common, asked.len(), "new nodes");
         for first in (0..asked.len()).step_by(PER_ROUND) {
             for links in model.links(asked, &query, first..asked.len().min(first + PER_ROUND)) {
@@ -216,20 +236,51 @@ fn score(
     let (lines, mut pairs): (Vec<u64>, Vec<PairQuery>) = pairs.into_iter().unzip();
     pairs.iter_mut().for_each(|pair| pair.relation = args.relation.clone());
     // All names are looked up before anything is written.
-    model.resolve_pairs(asked, &pairs).map_err(|error| args.at_line(error, &lines))?;
-    model.checked_base_rate(args.base_rate)?;
+    let ends = model.resolve_pairs(asked, &pairs).map_err(|error| args.at_line(error, &lines))?;
+    let shape = args.shape(model);
+    let told = Told {
+        base_rate: model.checked_base_rate(args.base_rate)?,
+        explain: args.explain.then_some(NAMED_ATTRIBUTES),
+        show: shape.titled,
+    };
+    if args.explain && !common.quiet {
+        note_unexplained(&ends);
+    }
     write_to(args.output.as_deref(), |out| {
-        let mut writer = LinkWriter::new(args.format(), args.shape(model), out)?;
+        let mut writer = LinkWriter::new(args.format(), shape, out)?;
         let mut tally = args.tally(common, pairs.len(), "pairs");
         for pairs in pairs.chunks(PER_ROUND) {
             tally.add(pairs.len());
-            writer.write(&model.scored_pairs(asked, pairs, args.base_rate).map_err(io::Error::other)?)?;
+            writer.write(&model.scored_pairs(asked, pairs, told).map_err(io::Error::other)?)?;
         }
         writer.finish()
     })
 }
 
+/// Says which pairs have no explanation.
+fn note_unexplained(ends: &[(End, End)]) {
+    let known = ends.iter().filter(|ends| matches!(ends.0, End::Known(_))).count();
+    if known > 0 {
+        let (pairs, are) = (count(known, "pair"), if known == 1 { "is" } else { "are" });
+        note(format!("{pairs} with a known source {are} not explained: explanations are of new nodes"));
+    }
+}
+
 impl Predict {
+    /// Whether the model has what shall stand beside names.
+    fn check_shown(&self, model: &Model) -> anyhow::Result<()> {
+        let (Some(asked), shown) = (&self.show, model.shown_column()) else { return Ok(()) };
+        if Some(asked.as_str()) == shown {
+            return Ok(());
+        }
+        let failure = match shown {
+            Some(shown) => Failure::new(format!("the model has texts of column `{shown}` to show, none of `{asked}`")),
+            None => Failure::new("the model has no texts to show beside names"),
+        };
+        let train = format!("train again with `show = \"{asked}\"` in the file of `--columns`");
+        Err(failure.hint(shown.map_or(train.clone(), |shown| format!("use `--show {shown}`, or {train}"))).into())
+    }
+
     /// What is asked about: new nodes, perhaps with links, or known ones.
     fn ask(&self, model: &Model, common: &Common) -> anyhow::Result<Asked> {
         if let Some(path) = &self.known {
@@ -250,7 +301,7 @@ impl Predict {
         })
     }
 
-    fn query(&self) -> Result<Query, LoadError> {
+    fn query(&self, shape: Shape) -> Result<Query, LoadError> {
         Ok(Query {
             count: self.top,
             among: self.among.into(),
@@ -263,6 +314,7 @@ impl Predict {
             popularity: f64::from(self.popularity),
             base_rate: self.base_rate,
             explain: self.explain.then_some(NAMED_ATTRIBUTES),
+            show: shape.titled,
         })
     }
 
@@ -273,15 +325,14 @@ impl Predict {
 
     fn shape(&self, model: &Model) -> Shape {
         let ranked = self.pairs.is_none();
-        let mixed = !ranked || self.among != Where::Known;
-        let relations = model.roles().relations();
+        let of_model = Shape::of(model);
+        let for_people = matches!(self.format(), links::Format::Table);
         Shape {
             ranked,
-            mixed,
-            relation: relations.iter().any(|relation| !relation.name.is_empty()),
-            direction: relations.iter().any(|relation| relation.directed),
-            probable: model.gives_probabilities(),
+            mixed: !ranked || self.among != Where::Known,
+            titled: of_model.titled && (for_people || self.show.is_some()),
             explained: self.explain,
+            ..of_model
         }
     }
 

@@ -11,7 +11,7 @@ use super::collected::in_one_bucket;
 use super::encoding::{Encoding, Parts, ValueColumn};
 use super::kind::{ColumnKind, Columns};
 use super::lookup::Lookup;
-use super::mismatches::{Mismatches, short};
+use super::mismatches::{Mismatches, UnknownValues, short};
 use super::problem::CellProblem;
 use super::schema::{Column, Schema, Values};
 use super::vectors::TokenVectors;
@@ -166,8 +166,8 @@ pub(super) enum Owners<'a> {
 /// What became of a cell.
 enum Outcome {
     Read,
-    /// So many of its values are not known.
-    Unknown(usize),
+    /// Some of its values are not known.
+    Unknown(UnknownValues),
     Unreadable,
 }
 
@@ -194,14 +194,16 @@ impl Target<'_> {
                 if read || missing { Outcome::Read } else { Outcome::Unreadable }
             }
             Target::Values { column, lookup } => {
-                let (start, mut unknown) = (row.entries.len(), 0);
+                let (start, mut unknown) = (row.entries.len(), UnknownValues::default());
                 column.read(cell, &mut |value| {
                     let (number, new) = lookup.find(value, row.next);
-                    unknown += usize::from(new);
+                    if new && !column.open {
+                        unknown.add(value);
+                    }
                     row.entries.extend(number.map(|number| (number, 1.0)));
                 });
                 count_values(row.entries, start, column.counted);
-                if unknown == 0 { Outcome::Read } else { Outcome::Unknown(unknown) }
+                if unknown.values == 0 { Outcome::Read } else { Outcome::Unknown(unknown) }
             }
             _ if missing => Outcome::Read,
             Target::Collected(vectors) => vectors.read(cell, row),
@@ -501,11 +503,7 @@ impl Mismatches {
         let problem = match outcome {
             Outcome::Read => return Ok(()),
             Outcome::Unknown(values) => {
-                self.unknown_values += values;
-                // Words of a text that are not known are nothing out of the ordinary.
-                if !strict || matches!(&reader.target, Target::Values { column, .. } if column.open) {
-                    return Ok(());
-                }
+                self.add_unknown(&reader.name, &values);
                 CellProblem::UnknownValue { column: column(), cell: text() }
             }
             Outcome::Unreadable => {

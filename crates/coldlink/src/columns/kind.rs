@@ -22,6 +22,9 @@ const MOST_BUCKETS: u32 = 1 << 22;
 pub struct Columns {
     /// The column of names.
     pub id: Option<String>,
+    /// The column whose texts stand beside names; an empty name says that none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub show: Option<String>,
     /// The other columns.
     #[serde(default)]
     pub columns: BTreeMap<String, ColumnKind>,

@@ -5,7 +5,7 @@
 
 use super::problem::CellProblem;
 use crate::graph::NodeTypes;
-use crate::text::{all_quoted, quoted};
+use crate::text::{all_quoted, quoted, start_of};
 
 /// What was not expected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,8 +14,9 @@ pub struct Mismatches {
     pub missing_columns: Vec<String>,
     /// Columns that rows have and nothing is made of.
     pub extra_columns: Vec<String>,
-    /// Values, words included, that are not known.
-    pub unknown_values: usize,
+    /// Values that are not known, by column, in the order in which they were found. Words of texts are none: new ones are nothing out of
+    /// the ordinary.
+    pub unknown: Vec<UnknownValues>,
     /// Cells that cannot be read as their column's kind.
     pub unreadable: usize,
     /// The first of them: its line, and what is wrong.
@@ -58,11 +59,49 @@ impl OddCells {
     }
 }
 
+/// Values of a column that are not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnknownValues {
+    /// The column.
+    pub column: String,
+    /// How many there are, the same one as often as rows have it.
+    pub values: usize,
+    /// The first of them that differ.
+    pub examples: Vec<String>,
+}
+
+impl UnknownValues {
+    /// Examples that are kept.
+    const EXAMPLES: usize = 3;
+
+    /// Counts one more.
+    pub(super) fn add(&mut self, value: &str) {
+        self.values += 1;
+        self.keep(&short(value));
+    }
+
+    fn keep(&mut self, example: &String) {
+        if self.examples.len() < UnknownValues::EXAMPLES && !self.examples.contains(example) {
+            self.examples.push(example.clone());
+        }
+    }
+
+    fn note(&self) -> String {
+        let UnknownValues { column, values, examples } = self;
+        let (s, are, such) = match (*values, examples.len()) {
+            (1, _) => ("", "is", ":"),
+            (values, found) if found < UnknownValues::EXAMPLES || values == found => ("s", "are", ":"),
+            _ => ("s", "are", ", such as"),
+        };
+        let (column, examples) = (quoted(column), all_quoted(examples));
+        format!("column `{column}`: {values} value{s} {are} unknown to the model{such} {examples}")
+    }
+}
+
 /// As much of a cell as fits in a line.
 pub(super) fn short(cell: &str) -> String {
     const MOST: usize = 60;
-    let start: String = cell.chars().take(MOST).collect();
-    if start.len() < cell.len() { start + "…" } else { start }
+    start_of(cell, MOST).into_owned()
 }
 
 impl Mismatches {
@@ -81,6 +120,17 @@ impl Mismatches {
         }
     }
 
+    /// Adds values of one cell that are not known.
+    pub(super) fn add_unknown(&mut self, column: &str, found: &UnknownValues) {
+        let place = self.unknown.iter().position(|known| known.column == column).unwrap_or_else(|| {
+            self.unknown.push(UnknownValues { column: column.to_owned(), ..UnknownValues::default() });
+            self.unknown.len() - 1
+        });
+        let known = &mut self.unknown[place];
+        known.values += found.values;
+        found.examples.iter().for_each(|example| known.keep(example));
+    }
+
     /// What the user should know, a line each.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -93,10 +143,7 @@ impl Mismatches {
             notes
                 .push(format!("ignored column{s} {}: the model does not know {them}", all_quoted(&self.extra_columns)));
         }
-        if self.unknown_values > 0 {
-            let (s, are) = if self.unknown_values == 1 { ("", "is") } else { ("s", "are") };
-            notes.push(format!("{} value{s} {are} unknown to the model", self.unknown_values));
-        }
+        notes.extend(self.unknown.iter().map(UnknownValues::note));
         if self.repeated_rows > 0 {
             let s = if self.repeated_rows == 1 { "" } else { "s" };
             notes.push(format!("ignored {} repeated row{s}", self.repeated_rows));

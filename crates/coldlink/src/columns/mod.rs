@@ -20,6 +20,7 @@ mod preparation;
 mod problem;
 mod rules;
 mod schema;
+mod shown;
 mod survey;
 mod times;
 mod vectors;
@@ -31,12 +32,13 @@ pub use kind::{
     CellPart, ColumnKind, Columns, DateOrder, Decimal, EdgeColumns, RelationOptions, Scale, Separator, StopWords,
     WordWeights,
 };
-pub use mismatches::{Mismatches, OddCells};
+pub use mismatches::{Mismatches, OddCells, UnknownValues};
 pub(crate) use node_type::TypeColumn;
 pub use preparation::Preparation;
 pub(crate) use preparation::Stored as StoredPreparation;
 pub use problem::CellProblem;
 pub use rules::Finding;
 pub use schema::{Column, Schema, Values};
+pub(crate) use shown::is_called_a_title;
 pub(crate) use survey::Surveys;
 pub use vectors::{TokenVectors, VectorsError, VectorsProblem};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::kind::{CellPart, ColumnKind, Columns, DateOrder, Decimal, Scale};
 use super::mismatches::OddCells;
 use super::survey::{Survey, Surveys};
+use crate::text::quoted;
 
 /// Words in a cell from which on it is a text, even where cells are repeated.
 const WORDS_OF_A_TEXT: f64 = 4.0;
@@ -245,10 +246,22 @@ impl Surveys {
             };
             let is_found = !given.columns.contains_key(name) && !reason.starts_with("it repeats");
             let doubt = is_found.then(|| Facts { name, survey }.doubt(&kind)).flatten();
+            let names_others = is_found && place != id && self.names_others(place, id, &kind);
+            let reason = match (names_others, &kind) {
+                (true, ColumnKind::Ignore {}) => "its cells name other nodes, as links do".to_owned(),
+                _ => reason,
+            };
+            let doubt = if names_others { Some(as_links(&header[id], name)) } else { doubt };
             let samples = survey.samples.clone();
             (place, kind, Finding { column: name.clone(), reason, samples, doubt, ..Finding::default() })
         };
         (0..header.len()).filter(is_used).map(find).collect()
+    }
+
+    /// Whether a column's cells are names of other nodes, so that they are links rather than values.
+    fn names_others(&self, place: usize, id: usize, kind: &ColumnKind) -> bool {
+        let may_name = matches!(kind, ColumnKind::Ignore {} | ColumnKind::Categorical { .. } | ColumnKind::Text { .. });
+        may_name && self.0[place].names_rows_of(&self.0[id])
     }
 
     /// A column before this one with the same cells, that something is made of or that names nodes.
@@ -259,6 +272,15 @@ impl Surveys {
         let found = (0..place).find(is_same).filter(|_| !survey.is_constant());
         found.map(|other| header[other].as_str())
     }
+}
+
+/// How a column that names other nodes becomes links.
+fn as_links(id: &str, name: &str) -> String {
+    let (id, name) = (quoted(id), quoted(name));
+    format!(
+        "its cells name other nodes, so they are links and not values; to use them, write a row for each into the edge table: \
+         `source` from `{id}`, `target` from `{name}`, and `{name}` in a column `relation`, if there are other links"
+    )
 }
 
 impl Finding {
@@ -445,6 +467,27 @@ mod tests {
         let given = Columns::parse("[columns]\na.kind = \"ignore\"\n").unwrap();
         let found: Vec<String> = reasons(&given).collect();
         assert_eq!(found[..2], ["as you set it", "nearly all cells are numbers"]);
+    }
+
+    #[test]
+    fn a_column_that_names_other_nodes_is_said_to_be_links() {
+        let doubt = |id: fn(usize) -> String, parent: fn(usize) -> String| {
+            let header = ["key", "x", "parent_id"].map(str::to_owned);
+            let mut surveys = Surveys::of(3);
+            for row in 0..200 {
+                let cells = [id(row), format!("{}.5", row % 7), parent(row)];
+                surveys.look(&cells.map(serde_json::Value::from).to_vec());
+            }
+            surveys.findings(&header, 0, &Columns::default()).pop().unwrap().2.doubt
+        };
+        let employee = |row: usize| format!("e{row}");
+        let said = doubt(employee, |row| format!("e{}", row / 10)).unwrap();
+        assert!(said.starts_with("its cells name other nodes") && said.contains("`source` from `key`"), "{said}");
+        assert!(doubt(employee, |row| if row == 0 { String::new() } else { format!("e{}", row - 1) }).is_some());
+        assert!(doubt(|row| row.to_string(), |row| (row * 7 % 200).to_string()).is_some(), "whole numbers");
+        assert_eq!(doubt(employee, |row| format!("e{}", row + 1_000)), None);
+        assert_eq!(doubt(employee, |_| "e7".to_owned()), None);
+        assert_eq!(doubt(|row| row.to_string(), |row| (row % 5).to_string()), None, "a few numbers are values");
     }
 
     #[test]

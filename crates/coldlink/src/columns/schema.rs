@@ -22,6 +22,9 @@ use crate::graph::{Block, Fitting};
 pub struct Schema {
     /// The column of names.
     pub id: String,
+    /// The column whose texts, titles, stand beside names where nodes are shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub show: Option<String>,
     /// The other columns, in the order of the table.
     pub columns: Vec<Column>,
 }
@@ -79,6 +82,11 @@ impl Column {
             (_, Values::Listed(values)) => values.len() + usize::from(self.has_other()),
             (_, Values::Hashed(count) | Values::Numbers(count) | Values::Dense(count)) => *count as usize,
         }
+    }
+
+    /// Whether its attributes are called by what cells say: by values or words.
+    pub fn has_named_values(&self) -> bool {
+        matches!(self.values, Values::Listed(_))
     }
 
     /// Whether its attributes are in the dense part.
@@ -240,6 +248,11 @@ impl Schema {
         self.placed().find(|(column, _)| column.kind == ColumnKind::Type {})
     }
 
+    /// The columns of numbers, each with the attribute that has its numbers as they were read.
+    pub fn numbers(&self) -> impl Iterator<Item = (&Column, u32)> {
+        self.placed().filter(|(column, _)| matches!(column.kind, ColumnKind::Numeric { .. }))
+    }
+
     /// A column by its name, and its first attribute.
     pub fn column(&self, name: &str) -> Option<(&Column, u32)> {
         self.placed().find(|(column, _)| column.name == name)
@@ -250,6 +263,7 @@ impl Schema {
         let columns = self.columns.iter().filter(|column| !column.name.is_empty());
         Columns {
             id: Some(self.id.clone()),
+            show: self.show.clone(),
             columns: columns.map(|column| (column.name.clone(), column.kind.clone())).collect(),
             ..Columns::default()
         }
@@ -276,7 +290,7 @@ impl Schema {
         };
         let columns = self.placed().filter_map(&mut column).collect();
         remaining.sort_unstable();
-        (Schema { id: self.id.clone(), columns }, remaining)
+        (Schema { id: self.id.clone(), show: self.show.clone(), columns }, remaining)
     }
 
     /// Whether what a file says can be worked with: values sorted and different, sizes that fit in memory.
@@ -315,7 +329,7 @@ mod tests {
             column("shop", ColumnKind::categorical(), Values::Hashed(2)),
             column("sort", ColumnKind::Type {}, listed(&["item", "user"])),
         ];
-        Schema { id: "id".into(), columns }
+        Schema { id: "id".into(), show: Some("title".into()), columns }
     }
 
     #[test]
@@ -332,6 +346,7 @@ mod tests {
     fn a_schema_without_buckets_to_hash_into_is_not_sound() {
         let hashed = |buckets| Schema {
             id: "id".into(),
+            show: None,
             columns: vec![column("x", ColumnKind::text(), Values::Hashed(buckets))],
         };
         assert!(hashed(1).is_sound() && !hashed(0).is_sound());

@@ -17,6 +17,8 @@ const COUNTED: usize = 100_000;
 const COUNTED_NAMES: usize = 20_000;
 /// So many different ones are few, however many rows there are.
 const FEW: usize = 50;
+/// So many names of rows are in other columns by chance.
+const FEWEST_NAMED: usize = 2;
 /// Cells that are kept to show.
 const SAMPLES: usize = 3;
 /// Values are long from this many words or characters on.
@@ -290,6 +292,13 @@ impl Survey {
     /// The same, where there are too many different ones to be categories.
     pub fn is_nearly_unique(&self) -> bool {
         self.is_mostly_different() && self.different.len() > FEW
+    }
+
+    /// Whether nearly all different cells are among the names of rows. Some numbers always are.
+    pub fn names_rows_of(&self, names: &Survey) -> bool {
+        let (found, all) = (self.different.intersection(&names.different).count(), self.different.len());
+        let least = if names.are_whole() { names.different.len() / 5 } else { 0 };
+        names.rows <= COUNTED && found > FEWEST_NAMED.max(least) && 20 * found >= 19 * all
     }
 
     /// Words in a cell, on average.

@@ -91,16 +91,6 @@ impl ConfigError {
     }
 }
 
-/// Words that are less similar than this are no misspelling of each other.
-const SIMILAR: f64 = 0.8;
-
-/// The most similar of the known words, where one is similar.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let similar = known.into_iter().map(|known| (strsim::jaro_winkler(word, known), known));
-    let best = similar.filter(|(similarity, _)| *similarity >= SIMILAR).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map(|(_, known)| known.to_owned())
-}
-
 /// Why a value cannot take the place of another: what is expected, and what was given, instead of the types of this program.
 pub(super) fn wrong_kind(key: &str, old: &toml::Value, given: &toml::Value, said: &str) -> String {
     let expected = match old {

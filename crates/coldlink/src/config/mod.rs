@@ -16,8 +16,10 @@ pub use size::{Auto, BatchSize};
 pub use term::Term;
 pub use validation::Validation;
 
-use error::{nearest, wrong_kind};
+use error::wrong_kind;
 use size::MOST_STEPS;
+
+use crate::text::nearest;
 
 /// Everything that a training run depends on, beside the data and the seed. `Config::default()` is the preset
 /// `default`; see [`Preset`] for the others.

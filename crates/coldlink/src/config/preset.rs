@@ -1,7 +1,7 @@
 //! The named configurations.
 
-use super::error::nearest;
 use super::{Config, ConfigError};
+use crate::text::nearest;
 
 /// The configurations that come with coldlink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -48,6 +48,19 @@ impl Container {
         texts.map_err(|reason| self.inconsistent(format!("{name}: {reason}")))
     }
 
+    /// The texts under a name of that many nodes, where the file has any.
+    pub fn texts_if_there(&self, name: &str, nodes: usize) -> Result<Option<Texts>, FileError> {
+        if !self.has(&format!("{name}.offsets")) {
+            return Ok(None);
+        }
+        let texts = self.texts(name)?;
+        if texts.len() == nodes {
+            Ok(Some(texts))
+        } else {
+            Err(self.inconsistent(format!("{nodes} nodes, but {} {name}", texts.len())))
+        }
+    }
+
     /// The names of that many nodes, or their numbers where the file has no names.
     pub fn names(&self, nodes: usize) -> Result<Names, FileError> {
         let names = if self.has("names.offsets") { Names::Texts(self.texts("names")?) } else { Names::Numbered(nodes) };

@@ -85,7 +85,8 @@ impl Model {
         };
         let encoded = model.encode(&new.attributes);
         let types = model.types.as_ref().map(|types| types.followed_by(encoded.types.as_deref(), new.names.len()));
-        Ok(model.with_added(encoded.into(), names, types, new.names.len()))
+        let facts = model.facts.of_new(model.schema(), new);
+        Ok(model.with_added(AddedNodes::of_new(encoded, facts), names, types, new.names.len()))
     }
 
     /// The model with these nodes after its own.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::cached::Cached;
-use super::{EncodedNodes, Memory, Model};
+use super::{EncodedNodes, Memory, Model, NodeFacts};
 use crate::graph::{Names, NodeId};
 use crate::kernel::{Entry, Matrix};
 use crate::score::{Embeddings, Side, TfIdfRows};
@@ -13,11 +13,18 @@ use crate::score::{Embeddings, Side, TfIdfRows};
 pub(super) struct AddedNodes {
     /// In each role.
     pub embeddings: Embeddings,
-    /// The same.
+    /// Once for each node.
+    pub facts: NodeFacts,
+    /// In each role.
     pub words: Option<TfIdfRows>,
 }
 
 impl AddedNodes {
+    /// New nodes as the model sees them, with what it keeps of their rows.
+    pub fn of_new(encoded: EncodedNodes, facts: NodeFacts) -> Self {
+        AddedNodes { embeddings: encoded.embeddings, facts, words: encoded.words }
+    }
+
     /// Of several, one after the other.
     pub fn of(parts: &[&AddedNodes]) -> Option<Self> {
         let rows = parts.iter().map(|part| part.embeddings.attributes.chunks()).collect::<Vec<_>>().concat();
@@ -25,16 +32,19 @@ impl AddedNodes {
             (parts.iter().map(|part| part.embeddings.nodes()).sum(), parts.first()?.embeddings.attributes.columns());
         let words: Option<Vec<_>> = parts.iter().map(|part| part.words.as_ref()).collect();
         let embeddings = Embeddings::of_cold(Matrix::from_chunks(nodes, width, rows)?);
-        Some(AddedNodes { embeddings, words: words.and_then(|words| TfIdfRows::concatenated(&words)) })
+        let facts = NodeFacts::concatenated(&parts.iter().map(|part| &part.facts).collect::<Vec<_>>());
+        Some(AddedNodes { embeddings, facts, words: words.and_then(|words| TfIdfRows::concatenated(&words)) })
     }
 
-    /// The last of them.
-    pub fn last(&self, count: usize) -> Self {
+    /// The last of them, each in so many roles.
+    pub fn last(&self, nodes: usize, roles: usize) -> Self {
+        let count = nodes * roles;
         let (rows, first) = (&self.embeddings.attributes, self.embeddings.nodes() - count);
         let chunks = rows.chunks()[first * rows.row_chunks()..].to_vec();
         let rows = Matrix::from_chunks(count, rows.columns(), chunks).expect("whole rows");
         let words = |words: &TfIdfRows| words.of_rows((first..words.rows()).map(|row| words.row(row)));
-        AddedNodes { embeddings: Embeddings::of_cold(rows), words: self.words.as_ref().map(words) }
+        let facts = self.facts.after(self.embeddings.nodes() / roles - nodes);
+        AddedNodes { embeddings: Embeddings::of_cold(rows), facts, words: self.words.as_ref().map(words) }
     }
 
     /// Bytes of memory that they take.
@@ -42,13 +52,7 @@ impl AddedNodes {
         let of_words =
             |words: &TfIdfRows| size_of_val(words.offsets()) + size_of_val(words.entries()) + words.held_bytes();
         let of_rows = size_of_val(self.embeddings.attributes.chunks()) + self.embeddings.nodes();
-        of_rows + self.words.as_ref().map_or(0, of_words)
-    }
-}
-
-impl From<EncodedNodes> for AddedNodes {
-    fn from(encoded: EncodedNodes) -> Self {
-        AddedNodes { embeddings: encoded.embeddings, words: encoded.words }
+        of_rows + self.facts.held_bytes() + self.words.as_ref().map_or(0, of_words)
     }
 }
 
@@ -65,8 +69,8 @@ impl Model {
             Names::Numbered(count) => Names::Numbered(*count),
             names => Names::from_texts(names.iter()),
         };
-        let embeddings = embeddings.expect("all rows have one width");
-        Cow::Owned(Model { names, embeddings, memory, added: None, cached: Cached::default(), ..self.clone() })
+        let (embeddings, facts) = (embeddings.expect("all rows have one width"), self.all_facts().into_owned());
+        Cow::Owned(Model { names, embeddings, facts, memory, added: None, cached: Cached::default(), ..self.clone() })
     }
 
     /// The embeddings that a role node is among, and its place there.

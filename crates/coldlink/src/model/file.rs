@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::added::AddedNodes;
-use super::{LinkedTypes, Memory, Model, Parts, Summary};
+use super::{LinkedTypes, Memory, Model, NodeFacts, Parts, Summary};
 use crate::columns::{Preparation, Schema, StoredPreparation};
 use crate::config::Config;
 use crate::graph::{Names, NodeId, NodeTypes, RoleGraph, Roles};
@@ -73,6 +73,11 @@ impl About {
         self.summary.attributes.saturating_mul(copies)
     }
 
+    /// How many columns of numbers there are.
+    fn number_columns(&self) -> usize {
+        self.schema.as_ref().map_or(0, |schema| schema.numbers().count())
+    }
+
     /// How many attributes the encoder sees that are not in the dense part.
     fn words(&self, preparation: Option<&Preparation>) -> usize {
         let dense = match (preparation, &self.schema) {
@@ -127,7 +132,7 @@ impl Model {
             return Ok(false);
         }
         let about = AboutAddition { nodes: self.summary.nodes - stored.nodes };
-        let new = added.last(about.nodes * self.roles.count());
+        let new = added.last(about.nodes, self.roles.count());
         let about_text = toml::to_string(&about).map_err(io::Error::other)?;
         let names = match &self.names {
             Names::Numbered(_) => Names::Numbered(about.nodes),
@@ -142,6 +147,7 @@ impl Model {
         if let Some(types) = &self.types {
             writer.list("types", &types.types.all()[stored.nodes..]);
         }
+        new.facts.write(&mut writer);
         writer.names(&names);
         let chain = append(lock, stored.chain, &writer.bytes(FORMAT, VERSION, &about_text)?)?;
         let Some(chain) = chain else { return Ok(false) };
@@ -196,6 +202,7 @@ impl Model {
             writer.list("types", types.types.all());
         }
         self.schema.iter().for_each(|schema| schema.write_vectors(&mut writer));
+        self.facts.write(&mut writer);
         writer.names(&self.names);
         writer.written(path, FORMAT, VERSION, &about)
     }
@@ -222,13 +229,15 @@ impl Model {
             return Err(archive.inconsistent(format!("{nodes} nodes, but {marks} marks of warm ones")));
         }
         let names = archive.names(nodes)?;
+        let facts = NodeFacts::read(&archive, nodes, about.number_columns())?;
         let encoder = read_encoder(&archive, &about)?;
         let preparation = read_preparation(&archive, &about)?;
         let words = about.words(preparation.as_ref());
         let memory = about.weights.clone().map(|weights| read_memory(&archive, &about, words, weights)).transpose()?;
         let types = about.types.clone().map(|named| read_types(&archive, nodes, named)).transpose()?;
         let About { config, summary, schema, roles, .. } = about;
-        let parts = Parts { config, summary, names, schema, preparation, roles, types, embeddings, memory, encoder };
+        let parts =
+            Parts { config, summary, names, schema, preparation, roles, types, embeddings, facts, memory, encoder };
         let mut model: Model = parts.into();
         model.read_additions(&later)?;
         model.stored = Some(Stored { chain, nodes: model.summary.nodes, additions: later.len() });
@@ -244,7 +253,7 @@ impl Model {
                 toml::from_str(&archive.about).map_err(|error| archive.inconsistent(error.to_string()))?;
             let role_nodes = about.nodes.checked_mul(self.roles.count());
             let role_nodes = role_nodes.ok_or_else(|| archive.inconsistent("it has too many nodes"))?;
-            parts.push(self.read_added(archive, role_nodes)?);
+            parts.push(self.read_added(archive, about.nodes, role_nodes)?);
             match (&self.names, archive.names(about.nodes)?) {
                 (Names::Numbered(_), Names::Numbered(_)) => {}
                 (Names::Texts(_), added @ Names::Texts(_)) => names.push(added),
@@ -276,7 +285,7 @@ impl Model {
         Ok(())
     }
 
-    fn read_added(&self, archive: &Container, role_nodes: usize) -> Result<AddedNodes, FileError> {
+    fn read_added(&self, archive: &Container, nodes: usize, role_nodes: usize) -> Result<AddedNodes, FileError> {
         let attributes: Matrix<f32> = archive.matrix("embeddings.attributes", role_nodes, self.config.width)?;
         let words = self.memory.as_ref().map(|memory| {
             let rows = memory.words.with_rows(archive.list("words.offsets")?, archive.records("words.entries")?);
@@ -287,7 +296,12 @@ impl Model {
                 Err(archive.inconsistent("its tf-idf rows do not match its nodes"))
             }
         });
-        Ok(AddedNodes { embeddings: Embeddings::of_cold(attributes), words: words.transpose()? })
+        let columns = self.schema.as_deref().map_or(0, |schema| schema.numbers().count());
+        let facts = NodeFacts::read(archive, nodes, columns)?;
+        if !facts.follows(&self.facts) {
+            return Err(archive.inconsistent("its titles or numbers do not match those of the first nodes"));
+        }
+        Ok(AddedNodes { embeddings: Embeddings::of_cold(attributes), facts, words: words.transpose()? })
     }
 }
 

@@ -25,7 +25,8 @@ impl Model {
         let encoded = EncodedNodes { given: Given::new(links), ..self.as_if_new(&role_nodes) };
         let attributes = Attributes::from_rows(self.loaded_width(), &vec![Vec::new(); nodes.len()]);
         let attributes = attributes.map_err(|_| QueryError::KeepsNoLinks)?;
-        let new = NewNodes { names: Names::from_texts(names), attributes, mismatches: Mismatches::default() };
+        let (names, titles) = (Names::from_texts(names), self.titles_of(&nodes));
+        let new = NewNodes { names, titles, attributes, mismatches: Mismatches::default() };
         Ok(Asked::new(new, encoded))
     }
 

@@ -6,7 +6,9 @@ mod answer;
 mod cached;
 mod dense;
 mod explain;
+mod facts;
 mod file;
+mod filters;
 mod given;
 mod indexed;
 mod links;
@@ -24,8 +26,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 pub use add::AddError;
-pub use answer::{Explanation, Link, Reason, SimilarNode};
+pub use answer::{Explanation, Link, Reason, SimilarNode, Told};
 pub use explain::ScoreParts;
+pub use filters::FilterError;
 pub use indexed::IndexProblem;
 pub use links::{Among, Plan};
 pub use new_nodes::EncodedNodes;
@@ -34,10 +37,11 @@ pub use query::{
     checked_popularity,
 };
 pub use summary::Summary;
-pub use types::{FilterError, LinkedTypes};
+pub use types::LinkedTypes;
 
 use added::AddedNodes;
 use cached::Cached;
+pub(crate) use facts::NodeFacts;
 use file::Stored;
 
 use crate::columns::{Preparation, Schema};
@@ -67,6 +71,8 @@ pub struct Model {
     pub(crate) types: Option<LinkedTypes>,
     /// Both embeddings of the nodes it knows, in each role, apart from those that were added.
     embeddings: Embeddings,
+    /// Titles and numbers of the nodes it knows, apart from those that were added.
+    facts: NodeFacts,
     /// What else it knows of them, where its score is made of fitted terms.
     pub(crate) memory: Option<Memory>,
     /// Nodes that were added, which are the last ones.
@@ -100,13 +106,15 @@ pub(crate) struct Parts {
     pub roles: Roles,
     pub types: Option<LinkedTypes>,
     pub embeddings: Embeddings,
+    pub facts: NodeFacts,
     pub memory: Option<Memory>,
     pub encoder: AttributeEncoder<Matrix<f32>>,
 }
 
 impl From<Parts> for Model {
     fn from(parts: Parts) -> Self {
-        let Parts { config, summary, names, schema, preparation, roles, types, embeddings, memory, encoder } = parts;
+        let Parts { config, summary, names, schema, preparation, roles, types, embeddings, facts, memory, encoder } =
+            parts;
         let (schema, preparation) = (schema.map(Arc::new), preparation.map(Arc::new));
         let (added, index, stored, cached) = (None, None, None, Cached::default());
         Model {
@@ -118,6 +126,7 @@ impl From<Parts> for Model {
             roles,
             types,
             embeddings,
+            facts,
             memory,
             added,
             encoder,
@@ -133,6 +142,7 @@ impl PartialEq for Model {
     fn eq(&self, other: &Self) -> bool {
         let (a, b) = (self.in_one(), other.in_one());
         let of_nodes = a.names == b.names && a.types == b.types && a.embeddings == b.embeddings && a.memory == b.memory;
+        let of_nodes = of_nodes && a.facts == b.facts;
         let of_attributes = a.schema == b.schema && a.preparation == b.preparation && a.encoder == b.encoder;
         of_nodes
             && of_attributes
@@ -216,6 +226,11 @@ impl Model {
     /// fitted terms.
     pub fn probability(&self, score: f32, base_rate: f64) -> Option<f64> {
         Some(self.memory.as_ref()?.weights.probability(f64::from(score), base_rate))
+    }
+
+    /// What moves a score to a base rate, as log-odds; `None` where the score is none of fitted terms.
+    pub fn shift_to(&self, base_rate: f64) -> Option<f64> {
+        Some(self.memory.as_ref()?.weights.shift_to(base_rate))
     }
 
     /// The share of linked pairs among all pairs of the training graph whose node types are linked at all. Nodes that were added

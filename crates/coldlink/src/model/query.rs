@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Among, FilterError, Model, Plan};
+use super::filters::conditions_in_words;
+use super::{Among, FilterError, Model, Plan, Told};
 use crate::dataset::{End, LinkProblem, NewNodes, PairQuery};
 use crate::graph::{NameIndex, Names, NodeId};
 use crate::hint::Hint;
@@ -46,7 +47,8 @@ pub struct Query {
     pub exclude: Vec<String>,
     /// The node type of targets; without it, types that are linked with the new node's.
     pub node_type: Option<String>,
-    /// Columns and the values that known candidates must have there.
+    /// Columns, each with a condition on what known candidates have there: a value, several as `a,b` of which one will do, or of numbers
+    /// `<20`, `>=20` or `10..20`.
     pub filters: Vec<(String, String)>,
     /// The popularity weight: from 1, which leaves the order as scored, down to 0, which ranks as if popularity had no effect.
     pub popularity: f64,
@@ -54,6 +56,8 @@ pub struct Query {
     pub base_rate: Option<f64>,
     /// How many attributes an explanation names at most; without it, links are not explained.
     pub explain: Option<usize>,
+    /// Whether links have the titles of both ends, where nodes have any.
+    pub show: bool,
 }
 
 impl Default for Query {
@@ -70,6 +74,7 @@ impl Default for Query {
             popularity: 1.0,
             base_rate: None,
             explain: None,
+            show: false,
         }
     }
 }
@@ -236,8 +241,7 @@ pub struct Resolved {
     pub(super) roles: Vec<usize>,
     pub(super) node_type: Option<usize>,
     pub(super) popularity: f32,
-    pub(super) base_rate: f64,
-    pub(super) explain: Option<usize>,
+    pub(super) told: Told,
     notes: Vec<String>,
 }
 
@@ -298,7 +302,7 @@ impl Resolved {
 
     /// The share of linked pairs that probabilities are stated for.
     pub fn base_rate(&self) -> f64 {
-        self.base_rate
+        self.told.base_rate
     }
 
     /// How many lists of links each new node gets: one per relation and direction.
@@ -339,14 +343,16 @@ impl Model {
             return Err(QueryError::NothingNew);
         }
         let (mut excluded, unknown) = self.excluded(asked, &query.exclude);
-        for (column, value) in &query.filters {
-            excluded.extend(self.without_value(column, value)?);
+        for (column, condition) in &query.filters {
+            excluded.extend(self.without_value(column, condition)?);
         }
         excluded.sort_unstable();
         excluded.dedup();
         let (s, belong) = if unknown == 1 { ("", "belongs") } else { ("s", "belong") };
         let excluded_note = (unknown > 0).then(|| format!("{unknown} excluded name{s} {belong} to no node"));
-        let notes = excluded_note.into_iter().chain(self.known_among(asked)).collect();
+        let none_left = !query.filters.is_empty() && excluded.len() == self.role_nodes();
+        let none_note = none_left.then(|| format!("no known node has {}", conditions_in_words(&query.filters)));
+        let notes = excluded_note.into_iter().chain(none_note).chain(self.known_among(asked)).collect();
         Ok(Resolved {
             count: query.count,
             among: query.among,
@@ -355,8 +361,11 @@ impl Model {
             roles: self.asked_roles(query.relation.as_deref(), query.direction)?,
             node_type: query.node_type.as_deref().map(|name| self.node_type(name)).transpose()?,
             popularity,
-            base_rate: self.checked_base_rate(query.base_rate)?,
-            explain: query.explain,
+            told: Told {
+                base_rate: self.checked_base_rate(query.base_rate)?,
+                explain: query.explain,
+                show: query.show,
+            },
             notes,
         })
     }

@@ -20,6 +20,7 @@ fn trained(settings: &[&str], seed: u64) -> Model {
         graph: Graph::from_links(60, (0..58).flat_map(|node| [(node, node + 1), (node, (node * 7 + 2) % 60)])),
         attributes: Attributes::from_rows(12, &(0..60).map(row).collect::<Vec<_>>()).unwrap(),
         names: Names::from_texts((0..60).map(|node| format!("n{node}"))),
+        titles: None,
         schema: None,
         notes: Notes::default(),
     };
@@ -97,7 +98,8 @@ fn the_same_model_has_the_same_fingerprint_and_another_has_another() {
     assert_eq!(first.fingerprint(), copy.fingerprint());
     assert_ne!(first.fingerprint(), saved("other", &with_memory(trained(&["width=20"], 4))).fingerprint());
     let attributes = Attributes::from_rows(12, &[vec![(1, 1.0)]]).unwrap();
-    let new = NewNodes { names: Names::from_texts(["new"]), attributes, mismatches: Mismatches::default() };
+    let new =
+        NewNodes { names: Names::from_texts(["new"]), attributes, titles: None, mismatches: Mismatches::default() };
     assert_eq!(first.add(&new).unwrap().fingerprint(), None, "it is in no file yet");
 }
 
@@ -206,7 +208,12 @@ fn what_attributes_and_the_other_parts_add_is_the_score() {
 }
 
 fn new_nodes(names: Names, rows: &[Vec<(u32, f32)>]) -> NewNodes {
-    NewNodes { names, attributes: Attributes::from_rows(12, rows).unwrap(), mismatches: Mismatches::default() }
+    NewNodes {
+        names,
+        attributes: Attributes::from_rows(12, rows).unwrap(),
+        titles: None,
+        mismatches: Mismatches::default(),
+    }
 }
 
 #[test]
@@ -369,7 +376,12 @@ fn weighing_links(mut model: Model) -> Model {
 
 fn one_new() -> NewNodes {
     let attributes = Attributes::from_rows(12, &[vec![(1, 1.0), (8, 0.5)], vec![(2, 1.0)]]).unwrap();
-    NewNodes { names: Names::from_texts(["fresh", "other"]), attributes, mismatches: Mismatches::default() }
+    NewNodes {
+        names: Names::from_texts(["fresh", "other"]),
+        attributes,
+        titles: None,
+        mismatches: Mismatches::default(),
+    }
 }
 
 fn given_link(source: &str, target: &str, relation: Option<&str>) -> GivenLink {
@@ -434,7 +446,8 @@ fn links_of_a_new_node_count_and_are_not_found_again() {
     check_sums(&after[0]);
     let pair = |target: &str| PairQuery { source: "fresh".into(), target: target.into(), known: None, relation: None };
     let pairs: Vec<PairQuery> = after[0].iter().map(|link| pair(&link.target)).collect();
-    for (scored, link) in model.scored_pairs(&asked, &pairs, None).unwrap().iter().zip(&after[0]) {
+    for (scored, link) in model.scored_pairs(&asked, &pairs, Told::at(model.base_rate())).unwrap().iter().zip(&after[0])
+    {
         assert!((scored.score - link.score).abs() < 1e-4, "{scored:?} {link:?}");
     }
     assert_eq!(model.with_links(plain.clone(), &[]).unwrap().encoded(), plain.encoded());

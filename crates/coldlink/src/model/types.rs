@@ -1,11 +1,9 @@
-//! Node types in a model, and which nodes a plan is about.
+//! Node types in a model, and which node types a plan is about.
 
 use std::collections::BTreeSet;
 
-use super::{EncodedNodes, Model, Plan};
-use crate::columns::{ColumnKind, Schema};
+use super::{EncodedNodes, FilterError, Model, Plan};
 use crate::graph::{Graph, NodeId, NodeTypes, Roles};
-use crate::hint::Hint;
 
 /// The types of a model's nodes, and which of them are linked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,66 +14,6 @@ pub struct LinkedTypes {
     pub linked: Vec<[u8; 2]>,
     /// The same with the role of the first end before them, where nodes have several.
     pub in_roles: Vec<[u8; 3]>,
-}
-
-/// Why nodes cannot be chosen by what is asked for.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FilterError {
-    /// The model has no node types.
-    #[error("the model has no node types")]
-    NoTypes,
-    /// No such node type.
-    #[error("there is no node type `{name}`")]
-    UnknownType {
-        /// As it was asked for.
-        name: String,
-        /// Those there are.
-        known: Vec<String>,
-    },
-    /// The model keeps no values of its nodes.
-    #[error("the model does not store the values of its nodes")]
-    NoValues,
-    /// No such value.
-    #[error("no node has `{column}={value}`")]
-    UnknownValue {
-        /// The column.
-        column: String,
-        /// The value.
-        value: String,
-        /// Values there are, or columns where there is none of that name.
-        known: Vec<String>,
-    },
-    /// A text whose words are the same attributes as those of others.
-    #[error("column `{column}` shares its words with other texts")]
-    SharedWords {
-        /// The column.
-        column: String,
-    },
-}
-
-impl FilterError {
-    /// What to do about it.
-    pub fn hint(&self) -> Option<Hint> {
-        let listed = |names: &[String]| {
-            let shown: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
-            format!("`{}`{}", shown.join("`, `"), if names.len() > 12 { ", …" } else { "" })
-        };
-        Some(match self {
-            FilterError::NoTypes => Hint::new(
-                "ask without a node type | give the column of node types the kind `type` with {columns}, and train again",
-            ),
-            FilterError::UnknownType { known, .. } => Hint::text(format!("node types are {}", listed(known))),
-            FilterError::NoValues => {
-                Hint::new("train on tables with a preset that fits the weights of the score, such as `default`")
-            }
-            FilterError::UnknownValue { known, .. } if known.is_empty() => Hint::new("filter by a column of values"),
-            FilterError::UnknownValue { known, .. } => Hint::text(format!("use one of {}", listed(known))),
-            FilterError::SharedWords { .. } => {
-                Hint::new("filter by `text=WORD`, which looks for the word in all of them")
-            }
-        })
-    }
 }
 
 impl LinkedTypes {
@@ -130,41 +68,6 @@ impl Model {
         found.ok_or_else(|| FilterError::UnknownType { name: name.to_owned(), known: names.clone() })
     }
 
-    /// Nodes of the graph that do not have a value, in rising order: what a plan leaves out that wants the others.
-    pub fn without_value(&self, column: &str, value: &str) -> Result<Vec<NodeId>, FilterError> {
-        let (Some(memory), Some(schema)) = (&self.memory, self.schema()) else { return Err(FilterError::NoValues) };
-        if schema.column(column).is_some_and(|(found, _)| schema.attributes_of(found) != column) {
-            return Err(FilterError::SharedWords { column: column.to_owned() });
-        }
-        let wanted = format!("{column}={value}");
-        let is_flag = schema.column(column).is_some_and(|(column, _)| column.kind == ColumnKind::Boolean {});
-        let (name, has) = match (is_flag, value) {
-            (true, "true" | "yes") => (column, true),
-            (true, "false" | "no") => (column, false),
-            _ => (wanted.as_str(), true),
-        };
-        let Some(attribute) = self.attribute_names().iter().position(|known| known == name) else {
-            return Err(self.unknown_value(schema, column, value));
-        };
-        let has_value = |node: NodeId| {
-            let row = self.words_of(memory, node);
-            row.binary_search_by_key(&(attribute as u32), |entry| entry.index).is_ok() == has
-        };
-        Ok((0..self.role_nodes() as NodeId).filter(|&node| !has_value(node)).collect())
-    }
-
-    fn unknown_value(&self, schema: &Schema, column: &str, value: &str) -> FilterError {
-        let start = format!("{column}=");
-        let values: Vec<String> =
-            self.attribute_names().iter().filter_map(|name| name.strip_prefix(&start).map(str::to_owned)).collect();
-        let of_columns = || {
-            let with_values = schema.columns.iter().filter(|column| column.width() > 0);
-            with_values.map(|column| schema.attributes_of(column).to_owned())
-        };
-        let known = if values.is_empty() { of_columns().collect() } else { values };
-        FilterError::UnknownValue { column: column.to_owned(), value: value.to_owned(), known }
-    }
-
     /// Whether a node is of a type that a plan for a new node is about: the one it names, or else one that is linked with the new
     /// node's.
     pub(super) fn is_candidate(&self, new: &EncodedNodes, row: usize, plan: Plan<'_>, node: NodeId) -> bool {
@@ -184,6 +87,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::Schema;
     use crate::config::Config;
     use crate::graph::{PLAIN, Relation, RoleGraph};
     use crate::load::{LoadOptions, load_json_lines, new_from_json_lines};

@@ -85,7 +85,7 @@ impl<'a> Evaluation<'a> {
     fn test(&self, split: &Split, seed: u64, watcher: &mut dyn Watcher) -> Result<SeedResult, Error> {
         let started = Instant::now();
         let chosen = match &self.settings.auto {
-            Some(how) => auto(&Search { split, seed, journal: None }, self.config(), how, watcher)?,
+            Some(how) => auto(&Search { split, seed, journal: None, until: None }, self.config(), how, watcher)?,
             None => {
                 watcher.planned(&Plan::given(split, self.config()));
                 Chosen::given(self.config().clone())

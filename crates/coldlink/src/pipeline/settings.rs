@@ -29,8 +29,16 @@ impl Settings {
     /// Those of a preset: `auto`, one of [`Preset::ALL`], or a TOML file. `budget` is that of `auto`, in estimated seconds.
     pub fn of_preset(preset: &str, budget: f64) -> Result<Self, ConfigError> {
         let (preset, config) = start(preset)?;
-        let auto = (preset == AUTO).then(|| Auto { budget, fixed: Vec::new() });
+        let auto = (preset == AUTO).then(|| Auto { budget, fixed: Vec::new(), time_limit: None });
         Ok(Settings { preset, config, auto, fixed: Vec::new(), asked: None })
+    }
+
+    /// The same where the search ends after so many seconds on the clock, whatever its budget: another run may choose other settings.
+    pub fn within(mut self, seconds: Option<f64>) -> Self {
+        if let Some(auto) = &mut self.auto {
+            auto.time_limit = seconds;
+        }
+        self
     }
 
     /// These and no others: nothing is searched for.
@@ -136,7 +144,10 @@ mod tests {
     fn what_was_asked_for_is_fixed_in_a_search() {
         let settings = Settings::of_preset(AUTO, 60.0).unwrap().merged("width = 32").unwrap().set("steps = 9").unwrap();
         assert_eq!((settings.config.width, settings.config.steps), (32, 9));
-        assert_eq!(settings.auto, Some(Auto { budget: 60.0, fixed: vec!["width".into(), "steps".into()] }));
+        assert_eq!(
+            settings.auto,
+            Some(Auto { budget: 60.0, fixed: vec!["width".into(), "steps".into()], time_limit: None })
+        );
         assert_eq!(Settings::of_preset("paper", 60.0).unwrap().auto, None);
     }
 

@@ -5,7 +5,7 @@ use crate::columns::Preparation;
 use crate::config::Config;
 use crate::dataset::Dataset;
 use crate::error::Error;
-use crate::model::{LinkedTypes, Memory, Model, Parts, Summary};
+use crate::model::{LinkedTypes, Memory, Model, NodeFacts, Parts, Summary};
 use crate::score::{ScoreWeights, TfIdfRows};
 use crate::split::Split;
 use crate::train::{Checkpoints, Fit, Fitted};
@@ -46,7 +46,7 @@ impl<'a> Training<'a> {
         let Training { dataset, settings, seed, journal, checkpoints } = *self;
         let split = &Split::for_training(dataset, settings.config.validation, seed)?;
         let chosen = match &settings.auto {
-            Some(how) => auto(&Search { split, seed, journal }, &settings.config, how, watcher)?,
+            Some(how) => auto(&Search { split, seed, journal, until: None }, &settings.config, how, watcher)?,
             None => {
                 watcher.planned(&Plan::given(split, &settings.config));
                 Chosen::given(settings.config.clone())
@@ -70,6 +70,7 @@ fn model(dataset: &Dataset, split: &Split, fitted: Fitted, config: Config, prese
     let graph = view.graph().timeless();
     // What a model ranks may be of any class.
     let weights = fitted.weights.map(ScoreWeights::at_one_base_rate);
+    let facts = NodeFacts::of(dataset.schema.as_ref(), &dataset.attributes, dataset.titles.as_ref());
     let memory = weights.map(|weights| Memory { graph, words: TfIdfRows::of(&view), weights });
     let summary = Summary {
         dataset: dataset.name.clone(),
@@ -100,6 +101,7 @@ fn model(dataset: &Dataset, split: &Split, fitted: Fitted, config: Config, prese
         roles: roles.clone(),
         types: dataset.attributes.types().map(|types| LinkedTypes::of(dataset.links(), types)),
         embeddings,
+        facts,
         memory,
         encoder: fitted.encoders.attributes,
     })

@@ -31,6 +31,6 @@ impl Tuning<'_> {
         let split = &Split::for_training(dataset, settings.config.validation, seed)?;
         let stages = Stage::in_thirds(candidates.len());
         watcher.planned(&Plan::of_trials(split, &settings.config, &candidates, &stages));
-        Ok(Search { split, seed, journal }.run(&candidates, &stages, watcher)?)
+        Ok(Search { split, seed, journal, until: None }.run(&candidates, &stages, watcher)?)
     }
 }

@@ -158,7 +158,12 @@ impl ScoreWeights {
 
     /// The probability of a link where a share `base_rate` of all pairs is linked.
     pub fn probability(&self, score: f64, base_rate: f64) -> f64 {
-        logistic(score + log_odds(base_rate) - log_odds(self.prevalence))
+        logistic(score + self.shift_to(base_rate))
+    }
+
+    /// What moves log-odds from the prevalence of the fit to a base rate.
+    pub fn shift_to(&self, base_rate: f64) -> f64 {
+        log_odds(base_rate) - log_odds(self.prevalence)
     }
 }
 

@@ -46,7 +46,7 @@ fn dataset(graph: Graph) -> Dataset {
     if graph.links() == 0 {
         let attributes = Attributes::from_rows(1, &vec![vec![(0, 1.0)]; graph.nodes()]).unwrap();
         let (name, names, notes) = ("test".to_owned(), Names::from_texts(names), Notes::default());
-        return Dataset { name, graph, relations: None, attributes, names, notes, schema: None };
+        return Dataset { name, graph, relations: None, attributes, names, titles: None, notes, schema: None };
     }
     let node = |(place, name): (usize, &String)| match place % 11 {
         10 => format!("{}\n", json!({ "id": name })),

@@ -1,6 +1,8 @@
 //! The short search that stands behind `--preset auto`.
 
-use super::{Candidate, Chosen, Costs, Search, Stage, TuneError, Watcher};
+use std::time::{Duration, Instant};
+
+use super::{Candidate, Chosen, Costs, Plan, Search, Stage, TuneError, Watcher};
 use crate::config::{Config, ConfigError, Objective};
 use crate::split::TrainView;
 
@@ -72,6 +74,11 @@ fn auto_candidates(base: &Config, fixed: &[String], view: &TrainView<'_>) -> Res
 /// The most candidates that are tried in full after short trials: others have never won.
 const FULL: usize = 3;
 
+/// The least budget in which something is tried: two short trials fit into half of it.
+fn least_budget(costs: &[[f64; 2]]) -> f64 {
+    2.0 * costs.iter().take(2).map(|[whole, without]| without + (whole - without) * SHORT).sum::<f64>()
+}
+
 /// Stages that fit a budget of seconds, given what each candidate costs in full and without a step. Where all fit into half of it, all are tried in
 /// full. Else half goes to short trials of as many as fit, in their order, and half to full trials of the best.
 fn stages(costs: &[[f64; 2]], budget: f64) -> Vec<Stage> {
@@ -103,6 +110,8 @@ pub struct Auto {
     pub budget: f64,
     /// Settings that are not to be changed.
     pub fixed: Vec<String>,
+    /// Seconds on the clock after which nothing more is tried; what is chosen then depends on the machine.
+    pub time_limit: Option<f64>,
 }
 
 /// The best settings for a split that can be found within a budget.
@@ -111,8 +120,12 @@ pub fn auto(search: &Search<'_>, base: &Config, auto: &Auto, watcher: &mut dyn W
     let costs = Costs::new(search.split, base);
     let of_each: Vec<[f64; 2]> = candidates.iter().map(|candidate| costs.trial(&candidate.config)).collect();
     let stages = stages(&of_each, auto.budget);
-    watcher.planned(&costs.plan(&candidates, &stages, base));
+    let needed = if stages.is_empty() { least_budget(&of_each) } else { 0.0 };
+    watcher.planned(&Plan { needed, ..costs.plan(&candidates, &stages, base) });
     drop(costs);
+    let limit = auto.time_limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let until = limit.and_then(|limit| Instant::now().checked_add(limit));
+    let search = Search { until: until.or(search.until), ..*search };
     search.run(&candidates, &stages, watcher)
 }
 
@@ -123,6 +136,7 @@ mod tests {
     use crate::graph::{AttributeNames, Attributes, Block, Fitting, Graph};
     use crate::split::Split;
     use crate::synthetic::World;
+    use crate::train::Silent;
 
     fn of_graph(base: &Config, fixed: &[String], graph: &Graph) -> Vec<Candidate> {
         let attributes = Attributes::from_rows(1, &vec![vec![(0, 1.0)]; graph.nodes()]).unwrap();
@@ -171,6 +185,20 @@ mod tests {
     }
 
     #[test]
+    fn the_clock_ends_a_search_and_the_first_settings_are_left() {
+        let data = World { nodes: 300, ..World::default() }.dataset();
+        let split = Split::for_training(&data, Validation::Nodes, 0).unwrap();
+        let base = Config::default().set_all(["steps=20", "width=8"]).unwrap();
+        let search = Search { split: &split, seed: 1, journal: None, until: None };
+        let limited = |time_limit| Auto { budget: 1e9, fixed: Vec::new(), time_limit };
+        let chosen = auto(&search, &base, &limited(Some(0.0)), &mut Silent).unwrap();
+        assert_eq!((chosen.out_of_time, chosen.tried.len(), chosen.trial), (true, 0, None));
+        let unlimited = auto(&search, &base, &limited(None), &mut Silent).unwrap();
+        let patient = auto(&search, &base, &limited(Some(1e9)), &mut Silent).unwrap();
+        assert!(!patient.out_of_time && patient.config == unlimited.config && patient.tried.len() > 1);
+    }
+
+    #[test]
     fn plans_fit_their_budget() {
         let stage = |candidates, share| Stage { candidates, share };
         let check = |costs: &[f64], without: f64, budget: f64, expected: &[Stage]| {
@@ -184,5 +212,8 @@ mod tests {
         check(&[8.0; 7], 6.0, 100.0, &[stage(7, 0.25), stage(3, 1.0)]);
         check(&[8.0; 7], 6.0, 30.0, &[stage(2, 0.25), stage(1, 1.0)]);
         check(&[100.0; 4], 0.0, 16.0, &[]);
+        let costs = [[100.0, 10.0]; 4];
+        let least = least_budget(&costs);
+        assert!(stages(&costs, least - 0.01).is_empty() && stages(&costs, least).len() == 2, "{least}");
     }
 }

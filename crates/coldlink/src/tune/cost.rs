@@ -16,6 +16,8 @@ const SEARCH_RATE: f64 = 3e10;
 const CANDIDATE: f64 = 2.5e-7;
 /// Seconds that two cores take for a source: its walk and its votes.
 const SOURCE: f64 = 5e-4;
+/// How often a question of one of two opposite roles joins the graph, so that pairs of known nodes are weighed.
+const JOINED: f64 = 4.0;
 /// Seconds of a step that do not depend on sizes.
 const STEP_OVERHEAD: f64 = 2e-4;
 
@@ -66,11 +68,16 @@ pub(super) fn scoring_seconds(split: &Split, config: &Config, features: &Feature
     let mut sources: Vec<NodeId> = weighing.iter().map(|pair| pair.source).collect();
     sources.sort_unstable();
     sources.dedup();
-    let sources = sources.len() as f64;
-    let lists = if config.objective == Objective::Lists { sources.min(QUESTIONS as f64) } else { 0.0 };
+    let (sources, roles) = (sources.len() as f64, view.roles().count() as f64);
     let embedding = 2.0 * nodes * (entries(features) + 1.0) * width / SPARSE_RATE;
-    let looking = sources * (SOURCE + 2.0 * warm * width / SEARCH_RATE);
-    embedding + looking + lists * warm.min(MOST_CANDIDATES as f64) * CANDIDATE
+    let source = SOURCE + 2.0 * warm * width / SEARCH_RATE;
+    // Each role has its own questions, about nodes in the opposite role.
+    let questions = sources.min(QUESTIONS as f64 * roles);
+    let lists = if config.objective == Objective::Lists { questions } else { 0.0 };
+    let ranking = lists * (warm / roles).min(MOST_CANDIDATES as f64) * CANDIDATE;
+    // In a graph without roles, those that join it are so few that `SOURCE` counts them.
+    let joining = if roles > 1.0 { JOINED * questions / 2.0 * source } else { 0.0 };
+    embedding + sources * source + ranking + joining
 }
 
 /// Bytes that training takes at the most: weights with their moments and the best of them; or both embeddings of all nodes with what

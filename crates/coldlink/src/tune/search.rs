@@ -73,12 +73,14 @@ pub struct Chosen {
     pub tried: Vec<Tried>,
     /// The place of the one that decided among them.
     decided: Option<usize>,
+    /// Whether the clock ended the search.
+    pub out_of_time: bool,
 }
 
 impl Chosen {
     /// Settings that were given and not searched for.
     pub fn given(config: Config) -> Self {
-        Chosen { config, trial: None, tried: Vec::new(), decided: None }
+        Chosen { config, trial: None, tried: Vec::new(), decided: None, out_of_time: false }
     }
 
     /// How many candidates were tried.
@@ -127,6 +129,8 @@ pub struct Search<'a> {
     pub seed: u64,
     /// Where finished trials are kept.
     pub journal: Option<&'a Journal>,
+    /// When the clock ends the search, if it does: what was found by then depends on the machine.
+    pub until: Option<Instant>,
 }
 
 impl Search<'_> {
@@ -141,6 +145,7 @@ impl Search<'_> {
         let trials = stages.iter().map(|stage| stage.candidates.min(candidates.len())).sum();
         let mut tried: Vec<Tried> = Vec::new();
         let mut order: Vec<usize> = (0..candidates.len()).collect();
+        let mut out_of_time = false;
         for stage in stages {
             order.truncate(stage.candidates);
             let before = tried.len();
@@ -148,7 +153,10 @@ impl Search<'_> {
                 let planned =
                     Planned { number: tried.len() + 1, trials, candidate: &candidates[candidate], share: stage.share };
                 watcher.trial_started(&planned);
-                let (trial, seconds) = self.try_out(&planned, watcher)?;
+                let Some((trial, seconds)) = self.try_in_time(&planned, watcher)? else {
+                    out_of_time = true;
+                    break;
+                };
                 let name = candidates[candidate].name.clone();
                 tried.push(Tried { candidate, name, share: stage.share, trial, seconds });
                 if let Some(last) = tried.last() {
@@ -158,7 +166,12 @@ impl Search<'_> {
             let mut ranked: Vec<&Tried> = tried[before..].iter().collect();
             // A stable sort: the earlier of equals stays first.
             ranked.sort_by(|a, b| b.trial.best.quality().total_cmp(&a.trial.best.quality()));
-            order = ranked.iter().map(|tried| tried.candidate).collect();
+            if !ranked.is_empty() {
+                order = ranked.iter().map(|tried| tried.candidate).collect();
+            }
+            if out_of_time {
+                break;
+            }
         }
         let decided = order.first().and_then(|best| tried.iter().rposition(|tried| tried.candidate == *best));
         let best = decided.map(|place| &tried[place]);
@@ -166,9 +179,24 @@ impl Search<'_> {
             return Err(TrainError::Diverged { step: failed.trial.best.step }.into());
         }
         let config = best.map_or(&first.config, |best| &candidates[best.candidate].config).clone();
-        let chosen = Chosen { config, trial: best.map(|best| best.trial.clone()), tried, decided };
+        // How many steps are best is seen in a trial of all of them alone.
+        let trial = best.filter(|best| best.share >= 1.0).map(|best| best.trial.clone());
+        let chosen = Chosen { config, trial, tried, decided, out_of_time };
         watcher.search_ended(&chosen);
         Ok(chosen)
+    }
+
+    /// A trial that ends before the clock does.
+    fn try_in_time(&self, planned: &Planned<'_>, watcher: &mut dyn Watcher) -> Result<Option<(Trial, f64)>, TuneError> {
+        let Some(until) = self.until else { return self.try_out(planned, watcher).map(Some) };
+        let mut timed = Timed { watcher, until, is_over: Instant::now() >= until };
+        if timed.is_over {
+            return Ok(None);
+        }
+        match self.try_out(planned, &mut timed) {
+            Err(TuneError::Train(TrainError::Stopped { .. })) if timed.is_over => Ok(None),
+            tried => tried.map(Some),
+        }
     }
 
     fn try_out(&self, planned: &Planned<'_>, watcher: &mut dyn Watcher) -> Result<(Trial, f64), TuneError> {
@@ -194,6 +222,23 @@ impl Search<'_> {
         Ok((trial, seconds))
     }
 }
+
+/// Watches until a time comes.
+struct Timed<'a> {
+    watcher: &'a mut dyn Watcher,
+    until: Instant,
+    is_over: bool,
+}
+
+impl Observer for Timed<'_> {
+    fn on(&mut self, event: Event) -> Control {
+        let asked = self.watcher.on(event);
+        self.is_over = asked == Control::Continue && Instant::now() >= self.until;
+        if self.is_over { Control::Stop } else { asked }
+    }
+}
+
+impl Watcher for Timed<'_> {}
 
 /// Hands the events of training on to a watcher.
 pub struct Forward<'a>(pub &'a mut dyn Watcher);

@@ -4,7 +4,7 @@ use crate::columns::CellProblem;
 use crate::dataset::LinkProblem;
 use crate::hint::Hint;
 use crate::load::limits::bytes_in_words;
-use crate::text::{all_quoted, quoted};
+use crate::text::{all_quoted, near_or_all, quoted};
 
 /// What can be wrong with a table as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +24,14 @@ pub enum TableProblem {
     NoColumn {
         /// The name.
         column: String,
+    },
+    /// A column that users say something about is not there.
+    #[error("there is no column `{}`", quoted(.column))]
+    NoSaidColumn {
+        /// The name.
+        column: String,
+        /// The columns there are.
+        known: Vec<String>,
     },
     /// A column of the edge table is not there.
     #[error("there is no column `{}`, only {}", quoted(.column), all_quoted(.known))]
@@ -120,10 +128,12 @@ pub enum LineProblem {
         most: usize,
     },
     /// An object or a list of lists in a cell.
-    #[error("column `{}`: nested objects and lists of lists are not supported", quoted(.column))]
+    #[error("column `{}` is nested, at `{}`: only values and lists of values can be read", quoted(.column), quoted(.path))]
     Nested {
         /// The column.
         column: String,
+        /// The first value that is too deep, as `author.name` or `tags[0]`.
+        path: String,
     },
     /// A name is missing.
     #[error("column `{}` is empty, but must name the node", quoted(.column))]
@@ -219,7 +229,11 @@ pub enum LineProblem {
 
 impl TableProblem {
     pub(super) fn hint(&self) -> Option<Hint> {
+        if let TableProblem::NoSaidColumn { column, known } = self {
+            return Some(Hint::text(near_or_all("column", column, known)));
+        }
         Some(Hint::new(match self {
+            TableProblem::NoSaidColumn { .. } => return None,
             TableProblem::Empty | TableProblem::NoHeader { .. } => {
                 "start with a line of column names, such as `id,year,words` for nodes or `source,target` for links"
             }
@@ -274,7 +288,15 @@ impl LineProblem {
             LineProblem::TooManyKeys { .. } => {
                 Hint::new("each key is a column; put words that differ from row to row into a list")
             }
-            LineProblem::Nested { .. } => Hint::new("give each value its own key | remove the key"),
+            LineProblem::Nested { path, .. } if path.ends_with(']') => {
+                Hint::new("make one list of the lists within it | remove the key")
+            }
+            LineProblem::Nested { path, .. } => {
+                let (path, own) = (quoted(path), key_of_path(path));
+                let own = quoted(&own);
+                Hint::text(format!("give `{path}` a key of its own, such as `{own}`, with a value or a list"))
+                    .or("remove the key")
+            }
             LineProblem::NoName { .. } => Hint::new("give every node a name"),
             LineProblem::RepeatedNode { .. } => Hint::new("delete one of the two rows"),
             LineProblem::UnknownNode { .. } => Hint::new("add the row | drop such links with {unknown-nodes=drop}"),
@@ -299,6 +321,12 @@ impl LineProblem {
             }
         })
     }
+}
+
+/// A key for a nested value: `tags[0].name` becomes `tags_name`.
+fn key_of_path(path: &str) -> String {
+    let without_places: String = path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
+    without_places.replace('.', "_")
 }
 
 fn other_columns(missing: &[String], extra: &[String]) -> String {

@@ -44,7 +44,7 @@ pub(in crate::load) fn load_sparse_graph(path: &Path, options: &LoadOptions) -> 
         return Err(npz.problem("attr_shape", ArrayProblem::Shape { expected, found }));
     }
     let names = Names::Numbered(nodes);
-    Ok(Dataset { name: name_of(path), graph, relations, attributes, names, schema: None, notes })
+    Ok(Dataset { name: name_of(path), graph, relations, attributes, names, titles: None, schema: None, notes })
 }
 
 /// Whether new nodes in a file are arrays and no table: by its first bytes, or else by its name.
@@ -67,7 +67,8 @@ pub(in crate::load) fn load_new_arrays(input: &Input, width: usize) -> Result<Ne
     if attributes.rows() == 0 {
         return Err(LoadError::NoNodes { path: path.to_owned() });
     }
-    Ok(NewNodes { names: Names::Numbered(attributes.rows()), attributes, mismatches: Mismatches::default() })
+    let names = Names::Numbered(attributes.rows());
+    Ok(NewNodes { names, titles: None, attributes, mismatches: Mismatches::default() })
 }
 
 /// Rows with sorted columns: repeated ones are summed, as scipy does, and zeros left out.
@@ -382,7 +383,7 @@ mod tests {
         archive.0.retain(|array| array.0.starts_with("attr_"));
         archive.write(&path);
         let new = load_new_npz(&path, 2).unwrap();
-        assert_eq!((new.names, new.attributes.rows(), new.mismatches.unknown_values), (Names::Numbered(3), 3, 0));
+        assert_eq!((new.names, new.attributes.rows(), new.mismatches.unknown.len()), (Names::Numbered(3), 3, 0));
         assert!(matches!(load_new_npz(&path, 5), Err(LoadError::Width { expected: 5, found: 2, .. })));
     }
 

@@ -9,6 +9,7 @@
 //! | `attributes.dense` | a dense row of those that are parts of vectors |
 //! | `types` | the node type of each node, where there are several |
 //! | `names.offsets`, `names.bytes` | the names of nodes, unless they are their numbers |
+//! | `titles.offsets`, `titles.bytes` | what is shown beside the names, where a column has it |
 //! | `attributes.names.offsets`, `attributes.names.bytes` | the names of attributes, where no schema gives them |
 //! | `vectors.*` | token vectors of texts, see `columns/vectors/sections.rs` |
 //! | `about` | the rest, as TOML: name, notes, schema |
@@ -28,6 +29,7 @@ use crate::storage::{Buffer, Container, ContainerWriter, FileError, FileFormat, 
 const FORMAT: FileFormat = FileFormat::Graph;
 const VERSION: u32 = 1;
 const ATTRIBUTE_NAMES: &str = "attributes.names";
+const TITLES: &str = "titles";
 
 /// What stands in the file beside the arrays.
 #[derive(Serialize, Deserialize)]
@@ -71,6 +73,9 @@ pub fn write_packed(dataset: &Dataset, path: &Path) -> Result<(), LoadError> {
     }
     dataset.schema.iter().for_each(|schema| schema.write_vectors(&mut writer));
     writer.names(&dataset.names);
+    if let Some(titles) = &dataset.titles {
+        writer.texts(TITLES, titles);
+    }
     if dataset.schema.is_none() {
         writer.texts(ATTRIBUTE_NAMES, &attribute_names);
     }
@@ -103,9 +108,10 @@ fn read(container: &Container) -> Result<Dataset, FileError> {
         return Err(container.inconsistent(format!("{nodes} nodes, but {rows} rows of attributes")));
     }
     let names = container.names(graph.nodes())?;
+    let titles = container.texts_if_there(TITLES, graph.nodes())?;
     schema.iter_mut().try_for_each(|schema| schema.read_vectors(container))?;
     let relations = roles.map(|roles| read_relations(container, roles, &graph)).transpose()?;
-    Ok(Dataset { name, graph, relations, attributes, names, schema, notes })
+    Ok(Dataset { name, graph, relations, attributes, names, titles, schema, notes })
 }
 
 /// The links between role nodes: the same links as those of the graph.

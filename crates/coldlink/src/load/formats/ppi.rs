@@ -31,7 +31,7 @@ pub(in crate::load) fn load_folder(folder: &Path, options: &LoadOptions) -> Resu
     let (BuiltLinks { graph, relations, .. }, notes) = file.links(&path, &members, options)?;
     let attributes = read_attributes(folder, file.nodes.len(), &members)?;
     let names = Names::from_texts(members.iter().map(usize::to_string));
-    Ok(Dataset { name: name_of(folder), graph, relations, attributes, names, schema: None, notes })
+    Ok(Dataset { name: name_of(folder), graph, relations, attributes, names, titles: None, schema: None, notes })
 }
 
 /// What is read of the node-link form.

@@ -62,7 +62,8 @@ impl JsonLines {
             // A key that the look at the header has not found: the file has changed since.
             let Some(&place) = self.places.get(&key) else { continue };
             if Cell::of_json(&value).is_none() {
-                return Err(self.problem(input, LineProblem::Nested { column: key }));
+                let path = nested_path(&key, &value);
+                return Err(self.problem(input, LineProblem::Nested { column: key, path }));
             }
             self.cells[place] = value;
         }
@@ -106,6 +107,24 @@ impl JsonLines {
 
     fn problem(&self, input: &Input, problem: LineProblem) -> LoadError {
         LoadError::Line { path: input.path().to_owned(), line: self.line, problem }
+    }
+}
+
+/// Where a value that is no cell is too deep: the first value within its first object or list of lists.
+pub(super) fn nested_path(key: &str, value: &Value) -> String {
+    let is_nested = |value: &Value| value.is_object() || value.is_array();
+    match value {
+        Value::Object(object) => match object.iter().next() {
+            Some((inner, value)) if value.is_object() => nested_path(&format!("{key}.{inner}"), value),
+            Some((inner, _)) => format!("{key}.{inner}"),
+            None => key.to_owned(),
+        },
+        Value::Array(values) => match values.iter().enumerate().find(|(_, value)| is_nested(value)) {
+            Some((place, value)) if value.is_object() => nested_path(&format!("{key}[{place}]"), value),
+            Some((place, _)) => format!("{key}[{place}]"),
+            None => key.to_owned(),
+        },
+        _ => key.to_owned(),
     }
 }
 
@@ -219,6 +238,9 @@ mod tests {
         check(b"{\"id\": 1}\n{\"id\": \n", "line 2: ");
         check(b"{\"id\": 1, \"at\": {\"x\": 1}}\n", "line 1: column `at`");
         check(b"{\"id\": 1, \"at\": [[1]]}\n", "line 1: column `at`");
+        check(b"{\"id\": 1, \"at\": {\"x\": {\"y\": 1}}}\n", "line 1: column `at` is nested, at `at.x.y`");
+        check(b"{\"id\": 1, \"at\": [1, {\"name\": 1}]}\n", "line 1: column `at` is nested, at `at[1].name`");
+        check(b"{\"id\": 1, \"at\": [[1], 2]}\n", "line 1: column `at` is nested, at `at[0]`");
         let many: String = (0..1001).map(|key| format!("{{\"k{key}\": 1}}\n")).collect();
         check(many.as_bytes(), "line 1001: the rows so far have more than 1000 different keys");
         check(b"\xff\n", "line 1: the text is not UTF-8");

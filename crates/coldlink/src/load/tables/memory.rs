@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::json_lines::MOST_KEYS;
+use super::json_lines::{MOST_KEYS, nested_path};
 use crate::columns::{Cell, Cells};
 use crate::load::error::{LineProblem, LoadError, TableProblem};
 
@@ -76,7 +76,8 @@ impl Objects {
         for (row, object) in rows.iter().enumerate() {
             let nested = |name: &&String| object.get(*name).is_some_and(|value| Cell::of_json(value).is_none());
             if let Some(column) = header.iter().find(nested).cloned() {
-                return Err(problem(row, LineProblem::Nested { column }));
+                let path = nested_path(&column, &object[&column]);
+                return Err(problem(row, LineProblem::Nested { column, path }));
             }
         }
         Ok(Objects { header, rows })

@@ -96,9 +96,9 @@ fn assemble<'a>(
     if table.attributes.width() == 0 {
         return Err(LoadError::NoAttributes { path: table.path });
     }
-    let NodeTable { names, attributes, schema, .. } = table;
+    let NodeTable { names, titles, attributes, schema, .. } = table;
     let names = Names::Texts(names);
-    Ok(Dataset { name: name_of(edges), graph, relations, attributes, names, schema: Some(schema), notes })
+    Ok(Dataset { name: name_of(edges), graph, relations, attributes, names, titles, schema: Some(schema), notes })
 }
 
 /// The table with the node types that links show, beyond doubt or as a column's name says; others are only proposed.
@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(dataset.attributes.names().0, ["year=1999", "year=2001", "year=(other)"]);
         assert_eq!(dataset.notes.ignored_columns, ["words"]);
         let missing = load_texts(EDGES.as_bytes(), b"id,year\np1,1\n", options).unwrap_err();
-        assert!(missing.to_string().ends_with("nodes.csv`: column `words` is missing"), "{missing}");
+        assert!(missing.to_string().ends_with("nodes.csv`: there is no column `words`"), "{missing}");
     }
 
     #[test]
@@ -430,7 +430,11 @@ mod tests {
         assert_eq!(new.names, Names::from_texts(["p7", "p8"]));
         assert_eq!(new.attributes.row(0), (&[0, 2, 5, 6][..], &[2003.0, 1.0, 1.0, 1.0][..]), "`novel` is another");
         assert_eq!((new.attributes.row(1).0, new.attributes.width()), (&[1][..], 7));
-        assert_eq!((new.mismatches.unknown_values, new.mismatches.extra_columns), (1, vec!["extra".to_owned()]));
+        assert_eq!(new.mismatches.extra_columns, ["extra"]);
+        let notes = new.mismatches.notes();
+        assert!(notes.contains(&"column `words`: 1 value is unknown to the model: `novel`".to_owned()), "{notes:?}");
+        let new = check("words,id,year\nu|v|node,p7,1\nw|x|w,p8,2\n").unwrap();
+        assert_eq!(new.notes(), ["column `words`: 5 values are unknown to the model, such as `u`, `v`, `w`"]);
         let missing = check("id,words\np7,node\n").unwrap();
         assert_eq!(missing.mismatches.missing_columns, ["year"]);
         assert_eq!(missing.attributes.row(0).0, [1, 5], "as if its cells were empty");

@@ -8,15 +8,23 @@ use std::sync::Arc;
 use super::Open;
 use super::ends::EndsByColumn;
 use super::rows::Rows;
-use crate::columns::{Cell, Columns, Encoded, Encoder, Finding, Mismatches, Reading, Schema, Surveys};
+use crate::columns::{
+    Cell, Columns, Encoded, Encoder, Finding, Mismatches, Reading, Schema, Surveys, is_called_a_title,
+};
 use crate::dataset::NewNodes;
 use crate::graph::{AttributeNames, Attributes, Names, NodeId, Texts};
 use crate::load::error::{LineProblem, LoadError, TableProblem, read_error};
+use crate::text::start_of;
+
+/// Characters of a title that are kept.
+const LONGEST_TITLE: usize = 120;
 
 /// A node table that was read.
 pub(in crate::load) struct NodeTable {
     pub file_name: String,
     pub names: Texts,
+    /// What is shown beside the names, where a column has it.
+    pub titles: Option<Texts>,
     pub schema: Schema,
     pub attributes: Attributes,
     pub mismatches: Mismatches,
@@ -35,25 +43,22 @@ impl NodeTable {
     pub fn read(open: Open<'_, '_>, ends: &HashSet<String>, given: &Columns, strict: bool) -> Result<Self, LoadError> {
         let kinds = find_kinds(open()?, ends, given)?;
         let table = NodeTable::encode(open, &kinds, strict, &HashSet::new())?;
-        match table.repeated(open, kinds.0)? {
+        match table.repeated(open, kinds.id)? {
             repeated if repeated.is_empty() || strict => Ok(table),
             repeated => NodeTable::encode(open, &kinds, strict, &repeated),
         }
     }
 
     /// Without the rows on some lines.
-    fn encode(
-        open: Open<'_, '_>,
-        (id, readings, findings): &Kinds,
-        strict: bool,
-        without: &HashSet<u64>,
-    ) -> Result<Self, LoadError> {
+    fn encode(open: Open<'_, '_>, kinds: &Kinds, strict: bool, without: &HashSet<u64>) -> Result<Self, LoadError> {
         let mut rows = open()?;
-        let (id, mut findings, header) = (*id, findings.clone(), rows.header().to_vec());
-        let mut encoder = Encoder::collecting(&header, readings, strict);
-        let (names, lines) = read_rows(&mut rows, (Some(id), NamesOfRows::Given), &mut encoder, without)?;
+        let (id, mut findings, header) = (kinds.id, kinds.findings.clone(), rows.header().to_vec());
+        let mut encoder = Encoder::collecting(&header, &kinds.readings, strict);
+        let naming = Naming { id: Some(id), required: NamesOfRows::Given, show: kinds.show };
+        let ReadRows { names, titles, lines } = read_rows(&mut rows, &naming, &mut encoder, without)?;
         let (columns, encoded) = encoder.end_collecting();
-        let schema = Schema { id: header[id].clone(), columns };
+        let show = kinds.show.map(|column| header[column].clone());
+        let schema = Schema { id: header[id].clone(), show, columns };
         let mismatches = encoded.mismatches.clone();
         Finding::note_odd(&mut findings, &mismatches.odd);
         let attributes = attributes(&schema, encoded, AttributeNames(schema.attribute_names()));
@@ -63,6 +68,7 @@ impl NodeTable {
             file_name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             attributes: attributes.expect("a schema's blocks follow one another"),
             names,
+            titles,
             schema,
             mismatches,
             findings,
@@ -115,27 +121,45 @@ fn attributes(schema: &Schema, encoded: Encoded, names: AttributeNames) -> Attri
         .expect("readers give sorted columns, finite values, and a vector and a node type for each row")
 }
 
-/// Encodes all rows; yields their names, which are empty where there is no column of names, and their lines.
+/// Where a table tells who a row is about.
+struct Naming {
+    /// The column of names.
+    id: Option<usize>,
+    required: NamesOfRows,
+    /// The column that is shown beside them.
+    show: Option<usize>,
+}
+
+/// Who rows are about. Names are empty where there is no column of names.
+struct ReadRows {
+    names: Texts,
+    titles: Option<Texts>,
+    lines: Vec<u64>,
+}
+
+/// Encodes all rows.
 fn read_rows(
     rows: &mut Rows<'_>,
-    (id, required): (Option<usize>, NamesOfRows),
+    naming: &Naming,
     encoder: &mut Encoder<'_>,
     without: &HashSet<u64>,
-) -> Result<(Texts, Vec<u64>), LoadError> {
+) -> Result<ReadRows, LoadError> {
     let path = rows.path().to_owned();
-    let id_name = id.map(|id| rows.header()[id].clone()).filter(|_| required == NamesOfRows::Given);
-    let (mut offsets, mut bytes, mut lines) = (vec![0], Vec::new(), Vec::new());
+    let id_name = naming.id.map(|id| rows.header()[id].clone()).filter(|_| naming.required == NamesOfRows::Given);
+    let (mut names, mut titles, mut lines) = (TextsOfRows::default(), TextsOfRows::default(), Vec::new());
     while let Some((line, row)) = rows.next()? {
         if without.contains(&line) {
             continue;
         }
-        let name = id.map_or(Cell::Missing, |id| row.cell(id)).to_text();
+        let name = naming.id.map_or(Cell::Missing, |id| row.cell(id)).to_text();
         if let (true, Some(column)) = (name.is_empty(), &id_name) {
             let problem = LineProblem::NoName { column: column.clone() };
             return Err(LoadError::Line { path, line, problem });
         }
-        bytes.extend_from_slice(name.as_bytes());
-        offsets.push(bytes.len() as u64);
+        names.push(&name);
+        if let Some(show) = naming.show {
+            titles.push(&start_of(&row.cell(show).to_text(), LONGEST_TITLE));
+        }
         lines.push(line);
         let added = encoder.add(line, row);
         added.map_err(|problem| LoadError::Line { path: path.clone(), line, problem: problem.into() })?;
@@ -143,8 +167,26 @@ fn read_rows(
     if lines.len() > u32::MAX as usize / 2 {
         return Err(read_error(&path, std::io::Error::other("more rows than nodes can be numbered")));
     }
-    let names = Texts::from_parts(offsets.into(), bytes.into()).expect("names follow one another");
-    Ok((names, lines))
+    Ok(ReadRows { names: names.end(), titles: naming.show.map(|_| titles.end()), lines })
+}
+
+/// Texts that come row by row.
+#[derive(Default)]
+struct TextsOfRows {
+    ends: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl TextsOfRows {
+    fn push(&mut self, text: &str) {
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.ends.push(self.bytes.len() as u64);
+    }
+
+    fn end(mut self) -> Texts {
+        self.ends.insert(0, 0);
+        Texts::from_parts(self.ends.into(), self.bytes.into()).expect("texts follow one another")
+    }
 }
 
 /// From names to rows, or the row whose name was there before.
@@ -187,7 +229,9 @@ pub(in crate::load) fn read_new(
     };
     other_columns(&rows, encoder.mismatches())?;
     let path = rows.path().to_owned();
-    let (texts, lines) = read_rows(&mut rows, (id, names), &mut encoder, &HashSet::new())?;
+    let show = schema.show.as_ref().and_then(|show| rows.header().iter().position(|column| column == show));
+    let naming = Naming { id, required: names, show };
+    let ReadRows { names: texts, titles, lines } = read_rows(&mut rows, &naming, &mut encoder, &HashSet::new())?;
     // Columns that some node types have are missed once there is a row of such a type.
     other_columns(&rows, encoder.mismatches())?;
     if lines.is_empty() {
@@ -204,10 +248,11 @@ pub(in crate::load) fn read_new(
     let kept = kept.map_err(|(row, problem)| LoadError::Line { path, line: lines[row], problem })?;
     mismatches.repeated_rows = texts.len() - kept.len();
     if mismatches.repeated_rows == 0 {
-        return Ok(NewNodes { names: Names::Texts(texts), attributes, mismatches });
+        return Ok(NewNodes { names: Names::Texts(texts), titles, attributes, mismatches });
     }
-    let names = Names::from_texts(kept.iter().map(|&row| texts.get(row as usize)));
-    Ok(NewNodes { names, attributes: attributes.select(&kept), mismatches })
+    let of_kept = |texts: &Texts| kept.iter().map(|&row| texts.get(row as usize)).collect::<Texts>();
+    let (names, titles) = (Names::Texts(of_kept(&texts)), titles.as_ref().map(of_kept));
+    Ok(NewNodes { names, titles, attributes: attributes.select(&kept), mismatches })
 }
 
 /// The rows of new nodes without those that say the same as an earlier row of that name, or the row that says something else.
@@ -238,20 +283,31 @@ fn without_repeated(
     Ok(kept)
 }
 
-/// The place of the names, how all other columns are read, and what was found out about them.
-type Kinds = (usize, Vec<Reading>, Vec<Finding>);
+/// What the columns of a node table are.
+struct Kinds {
+    /// The place of the names.
+    id: usize,
+    /// The place of what is shown beside them.
+    show: Option<usize>,
+    /// How all other columns are read.
+    readings: Vec<Reading>,
+    /// What was found out about them.
+    findings: Vec<Finding>,
+}
 
 /// Kinds are those that are given, and the others by a look through the table.
 fn find_kinds(mut rows: Rows<'_>, ends: &HashSet<String>, given: &Columns) -> Result<Kinds, LoadError> {
     let header = rows.header().to_vec();
     let named = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
     let mut id = match &given.id {
-        Some(id) => rows.find(id)?,
+        Some(id) => rows.find_said(id)?,
         None => ["id", "node", "name"].iter().find_map(|name| named(name)).unwrap_or(0),
     };
-    given.columns.keys().try_for_each(|name| rows.find(name).map(drop))?;
+    let said = given.columns.keys().chain(given.show.iter().filter(|name| !name.is_empty()));
+    said.into_iter().try_for_each(|name| rows.find_said(name).map(drop))?;
     let (mut surveys, mut by_column) = (Surveys::of(header.len()), EndsByColumn::new(ends, header.len()));
-    if (0..header.len()).any(|column| column != id && !given.columns.contains_key(&header[column])) {
+    let is_open = |name: &String| !given.columns.contains_key(name) || given.show.is_none() && is_called_a_title(name);
+    if (0..header.len()).any(|column| column != id && is_open(&header[column])) {
         while let Some((_, row)) = rows.next()? {
             by_column.look(row);
             surveys.look(row);
@@ -260,8 +316,9 @@ fn find_kinds(mut rows: Rows<'_>, ends: &HashSet<String>, given: &Columns) -> Re
     if given.id.is_none() {
         id = by_column.names(id);
     }
+    let show = surveys.shown(&header, id, given);
     let findings = surveys.findings(&header, id, given);
     let read = |(place, kind, finding)| (Reading::of(place, kind, given), finding);
     let (readings, findings): (Vec<_>, Vec<_>) = findings.into_iter().map(read).unzip();
-    Ok((id, readings.concat(), findings))
+    Ok(Kinds { id, show, readings: readings.concat(), findings })
 }

@@ -55,7 +55,7 @@ impl ParquetRows {
         for (place, (column, field)) in row.into_columns().into_iter().enumerate() {
             let cell = guarded(path, || Ok(Owned::of(field)))?;
             let at = |problem| LoadError::Line { path: path.to_owned(), line: self.row, problem };
-            let Some(cell) = cell else { return Err(at(LineProblem::Nested { column })) };
+            let Some(cell) = cell else { return Err(at(LineProblem::Nested { path: column.clone(), column })) };
             if cell.bytes() > most {
                 return Err(at(LineProblem::LongCell { column, most }));
             }

@@ -106,6 +106,15 @@ impl<'a> Rows<'a> {
         self.header.iter().position(|column| column == name).ok_or_else(no_column)
     }
 
+    /// The same of a column that users name in what they say about columns.
+    pub fn find_said(&self, name: &str) -> Result<usize, LoadError> {
+        let found = self.header.iter().position(|column| column == name);
+        found.ok_or_else(|| {
+            let known = self.header.iter().filter(|column| !column.is_empty()).cloned().collect();
+            self.problem(TableProblem::NoSaidColumn { column: name.to_owned(), known })
+        })
+    }
+
     /// The next row's line and cells, as many as the header has.
     pub fn next(&mut self) -> Result<Option<(u64, &dyn Cells)>, LoadError> {
         let read = match &mut self.source {
