@@ -52,6 +52,10 @@ impl NewNodes {
         let asked = trained.py().detach(|| model.ask_known(&names)).map_err(unanswered)?;
         Ok(NewNodes { asked, trained: trained.unbind() })
     }
+
+    pub fn asked(&self) -> &Asked {
+        &self.asked
+    }
 }
 
 #[pymethods]

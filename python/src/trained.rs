@@ -2,24 +2,53 @@
 
 use std::path::PathBuf;
 
+use coldlink::Error;
 use coldlink::columns::Mismatches;
-use coldlink::dataset::NewNodes as Loaded;
+use coldlink::dataset::{GivenLink, NewNodes as Loaded};
 use coldlink::index::LinkIndex;
-use coldlink::load::{Expected, Limits, load_new_file, new_nodes};
-use coldlink::model::Model;
-use coldlink::pipeline::Training;
+use coldlink::load::{Expected, Limits, LoadError, load_held_out_links, load_new_file, new_nodes};
+use coldlink::model::{Model, QueryError};
+use coldlink::pipeline::{HeldOut, Training};
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays;
-use crate::error::{out_of_range, raised, refused, refused_file, refused_rows};
+use crate::error::{out_of_range, raised, refused, refused_file, refused_rows, unanswered};
 use crate::graph::{Graph, named, texts};
 use crate::listener::watched;
 use crate::new_nodes::NewNodes;
 use crate::settings::Settings;
 use crate::table::Table;
 use crate::threads::work;
+
+/// Held-out links: a table, or the names of both ends and the relation where there are several.
+#[derive(FromPyObject)]
+enum Links {
+    File(PathBuf),
+    Rows(Vec<(String, String, Option<String>)>),
+}
+
+/// The same once they are read: all links and, where they come from a file, where each stands.
+struct ReadLinks {
+    links: Vec<GivenLink>,
+    file: Option<(PathBuf, Vec<u64>)>,
+}
+
+impl Links {
+    fn read(self) -> Result<ReadLinks, LoadError> {
+        match self {
+            Links::File(path) => {
+                let (lines, links) = load_held_out_links(&path)?.into_iter().unzip();
+                Ok(ReadLinks { links, file: Some((path, lines)) })
+            }
+            Links::Rows(rows) => {
+                let link = |(source, target, relation)| GivenLink { source, target, relation };
+                Ok(ReadLinks { links: rows.into_iter().map(link).collect(), file: None })
+            }
+        }
+    }
+}
 
 /// A trained model.
 #[pyclass(frozen, module = "coldlink._coldlink")]
@@ -134,6 +163,27 @@ impl Trained {
         let expected = Expected { schema, width, strict_input: false, limits };
         let loaded = work(this.py(), || load_new_file(&path, &expected))?;
         NewNodes::ask(this, loaded.map_err(raised)?)
+    }
+
+    /// How well the model finds links that it was not told of, as JSON, and what the user should know.
+    fn evaluate_links(
+        &self,
+        py: Python<'_>,
+        links: Links,
+        new: Option<&NewNodes>,
+        seed: u64,
+    ) -> PyResult<(String, Vec<String>)> {
+        let ReadLinks { links, file } = links.read().map_err(raised)?;
+        let new = new.map(|new| new.asked().new_nodes().clone());
+        let held_out = HeldOut { model: &self.model, new, links: &links, seed };
+        let report = work(py, || held_out.run())?.map_err(|error| match (error, file) {
+            (Error::Query(QueryError::Link { link, problem }), Some((path, lines))) => {
+                raised(LoadError::Line { path, line: lines[link - 1], problem: problem.into() })
+            }
+            (Error::Query(error), _) => unanswered(error),
+            (other, _) => raised(other),
+        })?;
+        Ok((serde_json::to_string(&report).unwrap_or_default(), report.notes))
     }
 
     /// Known nodes, by their names.

@@ -142,7 +142,7 @@ pub struct PairQuery {
     pub relation: Option<String>,
 }
 
-/// A link of a new node with a known one, by names.
+/// A link of a new node, by names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -163,6 +163,12 @@ pub enum LinkProblem {
     /// A name of nobody.
     #[error("there is neither a new node nor a known one `{}`", quoted(.name))]
     UnknownNode {
+        /// The name.
+        name: String,
+    },
+    /// An end of a held-out link that is nobody.
+    #[error("there is neither a new node nor a known one `{}`", quoted(.name))]
+    NoSuchNode {
         /// The name.
         name: String,
     },
@@ -203,6 +209,9 @@ impl LinkProblem {
     pub fn hint(&self) -> Option<Hint> {
         Some(match self {
             LinkProblem::UnknownNode { .. } => Hint::new("one end is a new node, the other a node of the model"),
+            LinkProblem::NoSuchNode { .. } => {
+                Hint::new("name nodes of the model | give the row of the new node as well")
+            }
             LinkProblem::BothKnown { .. } => {
                 Hint::new("leave it out: the model learns links of known nodes when it is trained")
             }

@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 
 use crate::columns::CellProblem;
 use crate::config::ConfigError;
-use crate::evaluate::MetricError;
+use crate::evaluate::{HeldOutError, MetricError};
 use crate::hint::Hint;
 use crate::kernel::CpuError;
 use crate::load::LoadError;
@@ -58,6 +58,9 @@ pub enum Error {
     /// Evaluation.
     #[error(transparent)]
     Metric(#[from] MetricError),
+    /// Evaluation on links of one's own.
+    #[error(transparent)]
+    HeldOut(#[from] HeldOutError),
     /// The instruction set.
     #[error(transparent)]
     Cpu(#[from] CpuError),
@@ -80,6 +83,7 @@ impl Error {
             Error::Filter(error) => error.hint(),
             Error::Query(error) => error.hint(),
             Error::Metric(error) => error.hint(),
+            Error::HeldOut(error) => error.hint(),
             Error::Cpu(error) => error.hint(),
         }
     }
@@ -101,6 +105,7 @@ pub fn hint_of(error: &(dyn StdError + 'static)) -> Option<Hint> {
         .or_else(|| error.downcast_ref::<FilterError>()?.hint())
         .or_else(|| error.downcast_ref::<QueryError>()?.hint())
         .or_else(|| error.downcast_ref::<MetricError>()?.hint())
+        .or_else(|| error.downcast_ref::<HeldOutError>()?.hint())
         .or_else(|| error.downcast_ref::<CpuError>()?.hint())
 }
 

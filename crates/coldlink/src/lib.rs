@@ -84,7 +84,7 @@ pub use dataset::{Dataset, End, GivenLink, LinkProblem, NewNodes, Notes, PairQue
 #[doc(inline)]
 pub use error::Error;
 #[doc(inline)]
-pub use evaluate::{Measures, Record, Report, auc, average_precision, prevalence};
+pub use evaluate::{HeldOutReport, Measures, Record, Report, auc, average_precision, prevalence};
 #[doc(inline)]
 pub use graph::{Attributes, Graph, Names, NodeId, NodeTypes};
 #[doc(inline)]
@@ -101,7 +101,7 @@ pub use model::{
     Among, Asked, Direction, Explanation, Link, Model, Query, Reason, Resolved, SimilarNode, Summary, Told,
 };
 #[doc(inline)]
-pub use pipeline::{Evaluated, Evaluation, Settings, Training, Tuning};
+pub use pipeline::{Evaluated, Evaluation, HeldOut, Settings, Training, Tuning};
 #[doc(inline)]
 pub use score::Scorer;
 #[doc(inline)]

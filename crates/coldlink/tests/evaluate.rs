@@ -74,6 +74,25 @@ fn ranks_are_those_of_ogb() {
     }
 }
 
+#[test]
+fn ndcg_is_that_of_scikit_learn() {
+    for case in golden()["lists"].as_array().unwrap() {
+        let name = case["name"].as_str().unwrap();
+        let table = Table(case["scores"].as_array().unwrap().iter().map(scores).collect());
+        let is_linked = |row: &Value, node: usize| row[node].as_bool().unwrap();
+        let query = |(row, linked): (usize, &Value)| RankingQuery {
+            source: 1_000 + row as NodeId,
+            targets: (0..80).filter(|&node| is_linked(linked, node)).map(|node| node as NodeId).collect(),
+            ..RankingQuery::default()
+        };
+        let queries: Vec<_> = case["linked"].as_array().unwrap().iter().enumerate().map(query).collect();
+        let ranks = Ranks::measure(&table, &queries, &(0..80).collect::<Vec<_>>()).unwrap();
+        for k in [1, 3, 10, 50] {
+            assert_close(ranks.ndcg(k), case["ndcg"][k.to_string()].as_f64().unwrap(), 1e-12, name);
+        }
+    }
+}
+
 fn pair(source: NodeId, target: NodeId, linked: bool) -> Pair {
     Pair { source, target, linked }
 }

@@ -1,4 +1,4 @@
-//! `coldlink evaluate`: how good the model is on links it has not seen, beside trivial methods.
+//! `coldlink evaluate`: how good models are on links they have not seen, beside trivial methods.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use coldlink::train::TrainError;
 use coldlink::tune::TuneError;
 use coldlink_chart::{Line, LineChart, ReliabilityBin};
 
+use super::held_out::{self, HeldOutLinks};
 use super::{Common, seeds, share};
 use crate::failure::Failure;
 use crate::files::Files;
@@ -28,12 +29,19 @@ use crate::tables::{Columns, count, metric, percent, whole};
 
 /// Measure accuracy on links the model has not seen, beside trivial baselines
 #[derive(Args)]
+#[command(mut_arg("graph", |graph| graph.required_unless_present("model")))]
 #[command(after_help = "\
 Examples:
   coldlink evaluate papers/
   coldlink evaluate papers/ --protocol deal2020 --preset paper --seeds 10
   coldlink evaluate papers/ --seeds 5 --json --min-auc 0.9
   coldlink evaluate papers/ --protocol few:5 --curve few.svg
+  coldlink evaluate --model papers.model --links truth.csv --new tomorrow.csv
+
+With `--model` nothing is trained: the model is asked for links of yours, a table with the columns
+source,target and, where links have several relations, relation. New nodes, whose rows are in
+`--new`, ask for their known ends; of two known nodes the source asks. Links that the model was
+trained on are left out.
 
 Protocols:
   strict        a tenth of the nodes is new; one negative for each of their links (the default)
@@ -50,6 +58,15 @@ pub struct Evaluate {
     /// Which test set: strict, temporal, temporal:links, few:K, deal2020, transductive, or the path of a split
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
+    /// Measure this trained model on links of your own instead
+    #[arg(long, value_name = "MODEL", requires = "links", conflicts_with_all = OF_GRAPHS)]
+    model: Option<PathBuf>,
+    /// Links to look for: a table with the columns source,target and perhaps relation
+    #[arg(long, value_name = "FILE", requires = "model")]
+    links: Option<PathBuf>,
+    /// Rows of new nodes that these links name
+    #[arg(long, value_name = "FILE", requires = "model")]
+    new: Option<PathBuf>,
     /// Number of seeds: one split, training and test each
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: u64,
@@ -83,16 +100,42 @@ pub struct Evaluate {
     graph: GraphArgs,
 }
 
+/// What is about training on a graph and its splits.
+const OF_GRAPHS: [&str; 16] = [
+    "graph",
+    "nodes",
+    "edges",
+    "protocol",
+    "seeds",
+    "rank_baselines",
+    "popularity",
+    "reliability",
+    "curve",
+    "accept_audit",
+    "preset",
+    "budget",
+    "config",
+    "set",
+    "validation",
+    "objective",
+];
+
 impl Evaluate {
     /// What it reads and writes.
     pub fn files(&self) -> Files {
         let files = self.graph.files(self.settings.files(Files::default())).reads_protocol(&self.protocol);
+        let files = files.reads_any([&self.model, &self.links, &self.new].into_iter().flatten());
         files.writes_any(&self.reliability).writes_any(&self.curve)
     }
 }
 
 /// Runs the command.
 pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
+    if let (Some(model), Some(links)) = (&args.model, &args.links) {
+        let (new, seed, json) = (args.new.as_deref(), args.first_seed, args.json);
+        let auc = held_out::run(&HeldOutLinks { model, links, new, seed, json }, common)?;
+        return check_auc(auc, args.min_auc);
+    }
     let protocol = args.protocol.parse::<Protocol>()?;
     let settings = args.settings.resolve()?.under(&protocol)?;
     if args.reliability.is_some() && (settings.config.terms.is_empty() || args.popularity < 1.0) {
@@ -217,7 +260,7 @@ fn check_auc(auc: Option<f64>, wanted: Option<f64>) -> anyhow::Result<()> {
     let Some(wanted) = wanted else { return Ok(()) };
     match auc {
         Some(auc) if auc >= wanted => Ok(()),
-        Some(auc) => Err(Failure::missed(format!("the mean AUC is {auc:.4}, below `--min-auc {wanted}`")).into()),
+        Some(auc) => Err(Failure::missed(format!("the AUC is {auc:.4}, below `--min-auc {wanted}`")).into()),
         None => Err(Failure::missed(format!("there is no AUC to compare with `--min-auc {wanted}`")).into()),
     }
 }
@@ -284,7 +327,7 @@ fn sample_text(Sample { pairs, questions, candidates }: &Sample) -> String {
 /// The model above the trivial methods.
 fn methods(report: &Report) -> Columns {
     let Report { mean, sd, baselines, .. } = report;
-    let mut table = Columns::new(["method", "AUC", "AP", "linked", "MRR", "Hits@10", "recall@10"]);
+    let mut table = Columns::new(["method", "AUC", "AP", "linked", "MRR", "NDCG@10", "Hits@10", "recall@10"]);
     let prevalence = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), percent);
     table.row([
         "coldlink".to_owned(),
@@ -292,6 +335,7 @@ fn methods(report: &Report) -> Columns {
         metric(mean.pooled.ap, sd.pooled.ap),
         prevalence(mean.pooled.prevalence),
         metric(mean.mrr, sd.mrr),
+        metric(mean.ndcg_at_10, sd.ndcg_at_10),
         metric(mean.hits.at_10, sd.hits.at_10),
         metric(mean.recall_at_10, sd.recall_at_10),
     ]);
@@ -302,6 +346,7 @@ fn methods(report: &Report) -> Columns {
             metric(summary.ap, summary.ap_sd),
             prevalence(summary.prevalence),
             metric(summary.mrr, None),
+            metric(summary.ndcg_at_10, None),
             metric(summary.hits_at_10, None),
             metric(summary.recall_at_10, None),
         ]);
@@ -331,7 +376,7 @@ fn kinds(mean: &Summary, sd: &Summary) -> Columns {
 }
 
 /// Every relation and direction apart, beside the votes of similar nodes.
-fn roles(roles: &[RoleResult]) -> Columns {
+pub fn roles(roles: &[RoleResult]) -> Columns {
     let mut table =
         Columns::new(["relation", "direction", "links", "MRR", "kNN", "recall@10", "kNN", "first hit", "kNN", "ECE"]);
     for RoleResult { relation, direction, links, lists, knn, ece, .. } in roles {

@@ -6,6 +6,7 @@ mod convert;
 mod demo;
 mod embed;
 mod evaluate;
+mod held_out;
 mod index;
 mod inspect;
 mod licenses;

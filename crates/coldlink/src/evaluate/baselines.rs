@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::graph::{Attributes, NodeId};
-use crate::score::{Scorer, inverse_document_frequencies};
+use crate::graph::{Attributes, Graph, NodeId};
+use crate::score::{Scorer, TfIdfRows, inverse_document_frequencies};
 use crate::split::TrainView;
 
 /// A number in [0, 1) that depends on the seed and the two nodes, in either order.
@@ -43,8 +43,13 @@ pub struct Degree {
 impl Degree {
     /// From the training graph only: the full graph's degree would tell how many links were held back.
     pub fn new(view: &TrainView) -> Self {
-        let log_degree = |node| f64::from(view.graph().strength(node)).ln_1p() as f32;
-        Degree { log_degrees: (0..view.graph().nodes() as NodeId).map(log_degree).collect() }
+        Degree::of(view.graph())
+    }
+
+    /// From a graph that may be looked at whole.
+    pub fn of(graph: &Graph) -> Self {
+        let log_degree = |node| f64::from(graph.strength(node)).ln_1p() as f32;
+        Degree { log_degrees: (0..graph.nodes() as NodeId).map(log_degree).collect() }
     }
 }
 
@@ -98,6 +103,33 @@ impl Scorer for TfIdf<'_> {
 
     fn scores_against(&self, source: NodeId, candidates: &[NodeId], out: &mut [f32]) {
         self.0.scores_against(source, candidates, out);
+    }
+}
+
+/// The cosine of two nodes' tf-idf vectors as a model keeps them: of words and values, not of numbers in vectors.
+pub struct Words {
+    rows: TfIdfRows,
+}
+
+impl Words {
+    /// A row for each node.
+    pub fn new(rows: TfIdfRows) -> Self {
+        Words { rows }
+    }
+}
+
+impl Scorer for Words {
+    fn scores(&self, pairs: &[(NodeId, NodeId)]) -> Vec<f32> {
+        let score = |group: &[(NodeId, NodeId)]| {
+            let products = self.rows.products(self.rows.row(group[0].0 as usize));
+            group.iter().map(|pair| products[pair.1 as usize]).collect::<Vec<f32>>()
+        };
+        pairs.par_chunk_by(|a, b| a.0 == b.0).map(score).collect::<Vec<_>>().concat()
+    }
+
+    fn scores_against(&self, source: NodeId, candidates: &[NodeId], out: &mut [f32]) {
+        let products = self.rows.products(self.rows.row(source as usize));
+        out.iter_mut().zip(candidates).for_each(|(score, &candidate)| *score = products[candidate as usize]);
     }
 }
 
@@ -269,7 +301,7 @@ impl ByColumn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{AttributeNames, Graph};
+    use crate::graph::AttributeNames;
     use proptest::prelude::*;
 
     const WIDTH: usize = 6;

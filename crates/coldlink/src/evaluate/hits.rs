@@ -1,6 +1,7 @@
-//! Hits@k.
+//! Metrics at several cut-offs: Hits@k, recall@k and NDCG@k.
 
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 /// The cut-offs of [`Hits`].
 pub const HITS: [usize; 4] = [1, 10, 50, 100];
@@ -37,5 +38,33 @@ impl Hits {
             100 => self.at_100,
             _ => None,
         }
+    }
+}
+
+/// A metric of lists at each of [`HITS`]; written as `name@1`, `name@10` and so on.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AtEach {
+    name: &'static str,
+    values: [Option<f64>; HITS.len()],
+}
+
+impl AtEach {
+    pub(super) fn of(name: &'static str, value: impl FnMut(usize) -> Option<f64>) -> Self {
+        AtEach { name, values: HITS.map(value) }
+    }
+
+    /// The value for one of [`HITS`], `None` for any other.
+    pub fn at(&self, k: usize) -> Option<f64> {
+        HITS.iter().position(|&cut_off| cut_off == k).and_then(|place| self.values[place])
+    }
+}
+
+impl Serialize for AtEach {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(HITS.len()))?;
+        for (k, value) in HITS.iter().zip(&self.values) {
+            map.serialize_entry(&format!("{}@{k}", self.name), value)?;
+        }
+        map.end()
     }
 }

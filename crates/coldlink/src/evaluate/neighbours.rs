@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use rayon::prelude::*;
 
 use super::baselines::TfIdf;
-use crate::graph::NodeId;
+use crate::graph::{Graph, NodeId, Roles};
 use crate::score::{Given, Scorer};
 use crate::split::TrainView;
 
@@ -17,8 +17,10 @@ const POPULARITY: f32 = 1e-6;
 /// The warm nodes, in the role that asks, whose tf-idf vectors have the largest cosines with a node's give these to each node they
 /// link to, times the weights of the links, and in graphs without directions to themselves as well.
 pub struct Neighbours<'a> {
-    view: TrainView<'a>,
-    tfidf: TfIdf<'a>,
+    graph: &'a Graph,
+    roles: &'a Roles,
+    /// The cosines of tf-idf vectors.
+    cosine: Box<dyn Scorer + 'a>,
     /// The warm nodes of each role.
     warm: Vec<Vec<NodeId>>,
     /// What a node has before anyone votes.
@@ -30,11 +32,16 @@ pub struct Neighbours<'a> {
 impl<'a> Neighbours<'a> {
     /// Of the training graph and the visible rows.
     pub fn new(view: &TrainView<'a>) -> Self {
-        let mut warm = vec![Vec::new(); view.roles().count()];
-        view.warm().into_iter().for_each(|node| warm[view.roles().role(node)].push(node));
-        let popularity = |node| POPULARITY * view.graph().popularity(node);
-        let popularities = (0..view.graph().nodes() as NodeId).map(popularity).collect();
-        Neighbours { view: *view, tfidf: TfIdf::new(view), warm, popularities, given: None }
+        Neighbours::of(view.graph(), view.roles(), TfIdf::new(view))
+    }
+
+    /// Of a graph whose nodes are alike as this scorer says.
+    pub fn of(graph: &'a Graph, roles: &'a Roles, cosine: impl Scorer + 'a) -> Self {
+        let mut warm = vec![Vec::new(); roles.count()];
+        let nodes = 0..graph.nodes() as NodeId;
+        nodes.clone().filter(|&node| graph.degree(node) > 0).for_each(|node| warm[roles.role(node)].push(node));
+        let popularities = nodes.map(|node| POPULARITY * graph.popularity(node)).collect();
+        Neighbours { graph, roles, cosine: Box::new(cosine), warm, popularities, given: None }
     }
 
     /// The same where some sources have links: who is linked with the same nodes is alike as well. To the cosine of words comes that
@@ -46,11 +53,10 @@ impl<'a> Neighbours<'a> {
     /// Adds the cosines of links to those of words.
     fn add_cosines_of_links(&self, source: NodeId, warm: &[NodeId], cosines: &mut [f32]) {
         let Some(given) = self.given.and_then(|given| given.of(source)) else { return };
-        let graph = self.view.graph();
         for &end in &given.linked {
-            for &other in graph.neighbors(end) {
+            for &other in self.graph.neighbors(end) {
                 if let Ok(place) = warm.binary_search(&other) {
-                    cosines[place] += 1.0 / ((given.linked.len() * graph.degree(other)) as f32).sqrt();
+                    cosines[place] += 1.0 / ((given.linked.len() * self.graph.degree(other)) as f32).sqrt();
                 }
             }
         }
@@ -58,23 +64,23 @@ impl<'a> Neighbours<'a> {
 
     /// The votes for every node from those that are most like a source.
     fn votes(&self, source: NodeId) -> Vec<f32> {
-        let warm = &self.warm[self.view.roles().role(source)];
+        let warm = &self.warm[self.roles.role(source)];
         let mut cosines = vec![0.0; warm.len()];
-        self.tfidf.scores_against(source, warm, &mut cosines);
+        self.cosine.scores_against(source, warm, &mut cosines);
         self.add_cosines_of_links(source, warm, &mut cosines);
         let mut voters: Vec<(NodeId, f32)> = warm.iter().copied().zip(cosines).collect();
-        voters.retain(|&(node, cosine)| node != source && cosine > 0.0);
+        let held = self.given.and_then(|given| given.of(source)).and_then(|links| links.held);
+        voters.retain(|&(node, cosine)| node != source && Some(node) != held && cosine > 0.0);
         let better = |a: &(NodeId, f32), b: &(NodeId, f32)| -> Ordering { b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)) };
         if voters.len() > VOTERS {
             voters.select_nth_unstable_by(VOTERS - 1, better);
             voters.truncate(VOTERS);
         }
         voters.sort_unstable_by_key(|voter| voter.0);
-        let graph = self.view.graph();
         let mut votes = self.popularities.clone();
         for (voter, cosine) in voters {
-            graph.each_neighbor(voter, |node, weight| votes[node as usize] += cosine * weight);
-            if self.view.roles().is_plain() {
+            self.graph.each_neighbor(voter, |node, weight| votes[node as usize] += cosine * weight);
+            if self.roles.is_plain() {
                 votes[voter as usize] += cosine;
             }
         }
@@ -85,8 +91,8 @@ impl<'a> Neighbours<'a> {
 impl Scorer for Neighbours<'_> {
     /// Of two warm nodes the first asks.
     fn scores(&self, pairs: &[(NodeId, NodeId)]) -> Vec<f32> {
-        let asks =
-            |&(a, b): &(NodeId, NodeId)| if self.view.is_warm(a) && !self.view.is_warm(b) { (b, a) } else { (a, b) };
+        let is_warm = |node: NodeId| self.graph.degree(node) > 0;
+        let asks = |&(a, b): &(NodeId, NodeId)| if is_warm(a) && !is_warm(b) { (b, a) } else { (a, b) };
         let asked: Vec<(NodeId, NodeId)> = pairs.iter().map(asks).collect();
         let score = |group: &[(NodeId, NodeId)]| {
             let votes = self.votes(group[0].0);
@@ -104,7 +110,7 @@ impl Scorer for Neighbours<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Attributes, Graph};
+    use crate::graph::Attributes;
 
     #[test]
     fn nodes_that_are_alike_vote_for_what_they_link_to_and_for_themselves() {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::baselines::{Cosine, Degree, Random, TfIdf};
+use super::ranking::LISTED;
 use super::{
     Calibration, FewLinks, Hits, ListQuality, Measures, MetricError, Neighbours, Pools, Ranks, RoleResult, Sample,
     candidates,
@@ -56,6 +57,9 @@ pub struct Metrics<N = usize> {
     /// The share of a node's true links among its first ten; `None` without queries.
     #[serde(rename = "recall@10")]
     pub recall_at_10: Option<f64>,
+    /// The normalised discounted cumulative gain of the first ten; `None` without queries.
+    #[serde(rename = "ndcg@10")]
+    pub ndcg_at_10: Option<f64>,
     /// The mean of 1 / place of the true link that stands highest; `None` without queries.
     pub first_hit: Option<f64>,
     /// Distinct nodes among the ten best of all queries; `None` without queries.
@@ -129,7 +133,7 @@ impl SeedResult {
     pub fn measure(run: Run, scorer: &(impl Scorer + ?Sized), test: &Test) -> Result<Self, MetricError> {
         let Measured { metrics, scores, ranks } = test.measure(scorer)?;
         let (baselines, neighbours) = BaselineTable::measure(run.seed, test, &candidates(&test.view))?;
-        let roles = RoleResult::of(&test.view, &ranks, &neighbours);
+        let roles = RoleResult::of(test.view.roles(), &ranks, &neighbours);
         let (sample, chosen, few, pools, calibration) = (None, None, Vec::new(), None, None);
         Ok(SeedResult { run, metrics, sample, chosen, roles, few, pools, calibration, baselines, scores, ranks })
     }
@@ -182,6 +186,7 @@ impl Test<'_> {
             mrr: ranks.mrr(),
             hits: Hits::each(|k| ranks.hits(k)),
             recall_at_10: ranks.recall(),
+            ndcg_at_10: ranks.ndcg(LISTED),
             first_hit: ranks.first_hit(),
             distinct_at_10: ranks.distinct().map(|count| count as f64),
             ece: None,
@@ -245,6 +250,8 @@ pub struct BaselineResult {
     pub hits_at_10: Option<f64>,
     /// Recall@10, when asked for.
     pub recall_at_10: Option<f64>,
+    /// NDCG@10, when asked for.
+    pub ndcg_at_10: Option<f64>,
 }
 
 impl BaselineTable<BaselineResult> {
@@ -254,7 +261,8 @@ impl BaselineTable<BaselineResult> {
             let ranks = Ranks::measure_sampled(scorer, queries, candidates, test.seed)?;
             let measures = test.measures(&test.scores(scorer))?;
             let (mrr, hits_at_10, recall_at_10) = (ranks.mrr(), ranks.hits(10), ranks.recall());
-            Ok((BaselineResult { measures, mrr, hits_at_10, recall_at_10 }, ranks))
+            let ndcg_at_10 = ranks.ndcg(LISTED);
+            Ok((BaselineResult { measures, mrr, hits_at_10, recall_at_10, ndcg_at_10 }, ranks))
         };
         let queries = if test.rank_baselines { test.queries } else { &[] };
         let (knn, ranks) = result(&Neighbours::new(&test.view).with_given(test.given), test.queries)?;
@@ -291,6 +299,9 @@ pub struct BaselineSummary {
     /// The mean recall@10, when asked for.
     #[serde(rename = "recall@10", skip_serializing_if = "Option::is_none")]
     pub recall_at_10: Option<f64>,
+    /// The mean NDCG@10, when asked for.
+    #[serde(rename = "ndcg@10", skip_serializing_if = "Option::is_none")]
+    pub ndcg_at_10: Option<f64>,
 }
 
 impl BaselineSummary {
@@ -305,6 +316,7 @@ impl BaselineSummary {
             mrr: mean(&mut column(|result| result.mrr)),
             hits_at_10: mean(&mut column(|result| result.hits_at_10)),
             recall_at_10: mean(&mut column(|result| result.recall_at_10)),
+            ndcg_at_10: mean(&mut column(|result| result.ndcg_at_10)),
         }
     }
 }
@@ -443,6 +455,7 @@ fn summarise(metrics: &[Metrics], statistic: Statistic) -> Summary {
         mrr: statistic(&mut metrics.iter().map(|seed| seed.mrr)),
         hits: Hits::each(hits),
         recall_at_10: statistic(&mut metrics.iter().map(|seed| seed.recall_at_10)),
+        ndcg_at_10: statistic(&mut metrics.iter().map(|seed| seed.ndcg_at_10)),
         first_hit: statistic(&mut metrics.iter().map(|seed| seed.first_hit)),
         distinct_at_10: statistic(&mut metrics.iter().map(|seed| seed.distinct_at_10)),
         ece: statistic(&mut metrics.iter().map(|seed| seed.ece)),

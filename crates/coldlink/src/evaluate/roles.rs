@@ -6,7 +6,7 @@ use super::report::{Statistic, mean};
 use super::{Calibration, MetricError, Ranks, SeedResult, Test, prevalence};
 use crate::graph::{NodeId, Roles};
 use crate::score::ScoreWeights;
-use crate::split::{Pair, TrainView};
+use crate::split::Pair;
 
 /// Places of true links in lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -61,8 +61,7 @@ pub struct RoleResult {
 
 impl RoleResult {
     /// Ranks by relation and direction, where there are several.
-    pub(super) fn of(view: &TrainView<'_>, ranks: &Ranks, neighbours: &Ranks) -> Vec<Self> {
-        let roles = view.roles();
+    pub(super) fn of(roles: &Roles, ranks: &Ranks, neighbours: &Ranks) -> Vec<Self> {
         let result = |role: usize| {
             let of_role = |node: NodeId| roles.role(node) == role;
             let (ranks, neighbours) = (ranks.only(of_role), neighbours.only(of_role));

@@ -81,7 +81,7 @@ impl Model {
     }
 
     /// The number of a link's relation, which must be named where there are several.
-    fn given_relation(&self, name: Option<&str>) -> Result<usize, LinkProblem> {
+    pub(super) fn given_relation(&self, name: Option<&str>) -> Result<usize, LinkProblem> {
         let relations = self.roles.relations();
         let known = || {
             let named = relations.iter().map(|relation| relation.name.clone());

@@ -54,7 +54,7 @@ impl Plan<'_> {
     }
 
     /// The nodes that are looked through, where there are so many known and new ones in all roles.
-    fn candidates(&self, known: usize, new: usize, roles: &Roles) -> Vec<NodeId> {
+    pub(super) fn candidates(&self, known: usize, new: usize, roles: &Roles) -> Vec<NodeId> {
         let range = match self.among {
             Among::Known => 0..known,
             Among::New => known..known + new,

@@ -3,7 +3,7 @@
     python -m venv /tmp/golden && /tmp/golden/bin/pip install scikit-learn==1.9.1 numpy==2.4.6
     /tmp/golden/bin/python crates/coldlink/tests/golden/metrics.py
 
-AUC and average precision are scikit-learn's. Ranks follow `_eval_mrr` of ogb 1.3.6
+AUC, average precision and NDCG are scikit-learn's. Ranks follow `_eval_mrr` of ogb 1.3.6
 (ogb/linkproppred/evaluate.py, the branch for torch: the one for numpy calls `sum(dim=1)` and cannot run). Where torch and
 ogb are installed as well, OGB's own Evaluator is run and has to agree.
 """
@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 
 import numpy as np
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import average_precision_score, ndcg_score, roc_auc_score
 
 
 def short(scores):
@@ -49,6 +49,17 @@ def ranking(name, positive, negative):
     }
 
 
+def lists(name, scores, linked):
+    """Rows of candidates, of which some are true links; `ndcg_score` shares the discounts of tied places."""
+    written, scores = short(scores)
+    return {
+        "name": name,
+        "scores": written,
+        "linked": linked.tolist(),
+        "ndcg": {str(k): float(ndcg_score(linked, scores, k=k)) for k in (1, 3, 10, 50)},
+    }
+
+
 def check_with_ogb(positive, negative, ranks):
     try:
         import torch
@@ -68,6 +79,9 @@ def main():
     random = np.random.default_rng(2020)
     skewed = random.random(400) < 0.04
     balanced = random.random(120) < 0.5
+    # Drawn apart, so that the other values stay as they are.
+    true = np.random.default_rng(7).random((9, 80)) < 0.06
+    true[:, 0] = True
     golden = {
         "classification": [
             classification("no ties", random.normal(size=120) + balanced, balanced),
@@ -82,6 +96,11 @@ def main():
             ranking("no ties", random.normal(size=12) + 1.5, random.normal(size=(12, 150))),
             ranking("many ties", np.round(random.normal(size=12) + 1.5), np.round(random.normal(size=(12, 150)))),
             ranking("constant", np.zeros(5), np.zeros((5, 30))),
+        ],
+        "lists": [
+            lists("no ties", random.normal(size=(9, 80)) + true, true),
+            lists("many ties", np.round(random.normal(size=(9, 80)) + true), true),
+            lists("constant", np.zeros((9, 80)), true),
         ],
     }
     path = Path(__file__).with_suffix(".json")

@@ -41,6 +41,14 @@ pub enum TableProblem {
         /// The columns there are.
         known: Vec<String>,
     },
+    /// A column of a table of links or scores is not there.
+    #[error("there is no column `{}`, only {}", quoted(.column), all_quoted(.known))]
+    NoLinkColumn {
+        /// The name.
+        column: String,
+        /// The columns there are.
+        known: Vec<String>,
+    },
     /// Strict input: columns other than those that were trained on.
     #[error("{}", other_columns(.missing, .extra))]
     OtherColumns {
@@ -243,6 +251,7 @@ impl TableProblem {
             TableProblem::NoEdgeColumn { .. } => {
                 "correct the name under `[edges]`; what it does not name is found by its usual name"
             }
+            TableProblem::NoLinkColumn { .. } => "start with a line of column names: `source,target`",
             TableProblem::OtherColumns { .. } => {
                 "omit {strict-input} to read missing columns as empty and ignore extra ones"
             }

@@ -31,7 +31,7 @@ use crate::dataset::{Dataset, NewNodes, Notes};
 use crate::graph::{Graph, Names};
 
 pub use memory::{Objects, Table};
-pub use pairs::{load_given_links, load_names, load_pairs};
+pub use pairs::{load_given_links, load_held_out_links, load_names, load_pairs};
 pub(in crate::load) use rows::is_table;
 
 /// Loads a graph from a table of links and a table of nodes.

@@ -53,6 +53,25 @@ pub fn load_given_links(path: &Path) -> Result<Vec<(u64, GivenLink)>, LoadError>
     Ok(links)
 }
 
+/// Loads links from the columns `source` and `target`, and `relation` where there is one; others are passed over. Beside each stands
+/// its line.
+pub fn load_held_out_links(path: &Path) -> Result<Vec<(u64, GivenLink)>, LoadError> {
+    let mut rows = Rows::open(&Input::open(path, &Limits::default())?)?;
+    let find = |name: &str| {
+        let found = rows.header().iter().position(|column| column == name);
+        let missing = || TableProblem::NoLinkColumn { column: name.to_owned(), known: rows.header().to_vec() };
+        found.ok_or_else(|| rows.problem(missing()))
+    };
+    let (source, target, relation) = (find("source")?, find("target")?, find("relation").ok());
+    let mut links = Vec::new();
+    while let Some((line, row)) = rows.next()? {
+        let text = |place: usize| row.cell(place).to_text().trim().to_owned();
+        let relation = relation.map(text).filter(|relation| !relation.is_empty());
+        links.push((line, GivenLink { source: text(source), target: text(target), relation }));
+    }
+    Ok(links)
+}
+
 /// Loads names from the first column of a table. Beside each stands its line.
 pub fn load_names(path: &Path) -> Result<Vec<(u64, String)>, LoadError> {
     let mut rows = Rows::open(&Input::open(path, &Limits::default())?)?;
@@ -87,6 +106,28 @@ mod tests {
         let pairs = load("source,target,known\nn1,p1,true\nn1,n2,false\nn1,n2,\n").unwrap();
         let known: Vec<Option<bool>> = pairs.iter().map(|pair| pair.1.known).collect();
         assert_eq!(known, [Some(true), Some(false), None]);
+    }
+
+    #[test]
+    fn held_out_links_are_read_by_the_names_of_their_columns() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("truth.csv");
+        let load = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            load_held_out_links(&path)
+        };
+        let link = |source: &str, target: &str, relation: Option<&str>| GivenLink {
+            source: source.into(),
+            target: target.into(),
+            relation: relation.map(str::to_owned),
+        };
+        let links = load("year,target,source\n1999, p1,n1\n2001,p2,n2\n").unwrap();
+        assert_eq!(links, [(2, link("n1", "p1", None)), (3, link("n2", "p2", None))]);
+        let links = load("source,relation,target\nn1,cites,p1\nn1,,p2\n").unwrap();
+        assert_eq!(links, [(2, link("n1", "p1", Some("cites"))), (3, link("n1", "p2", None))]);
+        let error = load("n1,p1\nn2,p2\n").unwrap_err();
+        assert!(error.to_string().contains("there is no column `source`, only `n1`, `p1`"), "{error}");
+        assert_eq!(error.hint().unwrap().to_string(), "start with a line of column names: `source,target`");
     }
 
     #[test]
