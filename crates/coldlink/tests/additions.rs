@@ -127,7 +127,7 @@ fn of_many_nodes_that_an_index_does_not_have_the_best_are_found() {
     Model::open(&path).unwrap().build_index().save(&LinkIndex::path_of(&path)).unwrap();
     let attributes = world().new_nodes(1_300);
     let names = Names::from_texts((0..1_300).map(|node| format!("many-{node}")));
-    let many = add(&path, &NewNodes { names, attributes, mismatches: Mismatches::default() });
+    let many = add(&path, &NewNodes { names, attributes, mismatches: Mismatches::default(), titles: None });
     let (through, problem) = Model::open_indexed(&path).unwrap();
     assert!(problem.is_none() && through.index().is_some(), "{problem:?}");
     let asked = many.encode(&world().new_nodes(60).select(&(40..60).collect::<Vec<_>>()));

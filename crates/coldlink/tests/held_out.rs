@@ -38,7 +38,7 @@ fn trained(dataset: &Dataset, more: &[&str]) -> Model {
 
 fn new_nodes() -> NewNodes {
     let names = Names::from_texts((0..20).map(|place| format!("n{place}")));
-    NewNodes { names, attributes: world().new_nodes(20), mismatches: Default::default() }
+    NewNodes { names, attributes: world().new_nodes(20), titles: None, mismatches: Default::default() }
 }
 
 fn link(source: impl Into<String>, target: impl Into<String>, relation: Option<&str>) -> GivenLink {
@@ -169,6 +169,7 @@ fn a_new_row_with_the_name_of_a_known_node_does_not_find_what_that_was_trained_o
     let row = |names: &str| NewNodes {
         names: Names::from_texts([names]),
         attributes: dataset.attributes.select(&[5]),
+        titles: None,
         mismatches: Default::default(),
     };
     let rank = |new: &str, links: &[GivenLink]| {

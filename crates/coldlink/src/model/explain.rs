@@ -10,7 +10,7 @@ use crate::dataset::End;
 use crate::graph::{Attributes, NodeId};
 use crate::kernel::Matrix;
 use crate::network::Features;
-use crate::score::{Embeddings, GivenTerms, PairWeights, SMALL_CHANCE, SMALL_VOTE, Terms};
+use crate::score::{CLOSENESS, Embeddings, GivenTerms, PairWeights, SMALL_CHANCE, SMALL_VOTE, Terms};
 
 /// Points at which the encoder's slope is looked at, between no attributes and all of them.
 const POINTS: usize = 64;
@@ -61,13 +61,16 @@ impl Model {
         let links = new.given.of(self.number(End::New(node)));
         let is_known = links.is_some_and(|links| links.held.is_some());
         let parts = |&other: &End| {
+            let weighted = terms.as_mut().and_then(Iterator::next);
+            let towards = self.direction(new, other, weighted.as_ref());
             let (mut amounts, undivided) = match is_known {
-                true => (HashMap::new(), self.undivided_amount(new, node, other)),
-                false => (self.encoder_amounts(&entries, new, (node, other)), 0.0),
+                true => (HashMap::new(), undivided_amount(new, node, &towards)),
+                false => (self.encoder_amounts(&entries, &towards), 0.0),
             };
             let (mut similar_nodes, mut popularity, mut own_links) = (0.0, 0.0, None);
-            let score = if let Some((terms, weights, of_links)) = terms.as_mut().and_then(Iterator::next) {
-                let weight = |term: Term| weights.terms[term as usize];
+            let score = if let Some((terms, weights, of_links)) = weighted {
+                let own = weights.at(terms[CLOSENESS]);
+                let weight = |term: Term| own.terms[term as usize];
                 let gain = |term: Term| weight(term) * f64::from(terms[term as usize] - SMALL_CHANCE.ln());
                 let votes = weight(Term::Votes) * f64::from(terms[Term::Votes as usize] - SMALL_VOTE.ln());
                 similar_nodes = gain(Term::Near) + gain(Term::Far) + votes;
@@ -92,14 +95,8 @@ impl Model {
     }
 
     /// What each attribute adds to w_a z_a·z_a + w_c z_a·z_s.
-    fn encoder_amounts(
-        &self,
-        entries: &[(u32, f32)],
-        new: &EncodedNodes,
-        (node, other): (NodeId, End),
-    ) -> HashMap<u32, f64> {
-        let towards = self.direction(new, node, other);
-        let (slope, length) = self.mean_slope(entries, &towards);
+    fn encoder_amounts(&self, entries: &[(u32, f32)], towards: &[f64]) -> HashMap<u32, f64> {
+        let (slope, length) = self.mean_slope(entries, towards);
         let weights = &self.encoder.layers[0].weights;
         let amount = |&(column, value): &(u32, f32)| {
             let row = weights.row(column as usize).iter().zip(&slope);
@@ -114,12 +111,6 @@ impl Model {
             }
         }
         amounts
-    }
-
-    /// The whole of that.
-    fn undivided_amount(&self, new: &EncodedNodes, node: NodeId, other: End) -> f64 {
-        let own = new.embeddings.attributes.row(node as usize);
-        own.iter().zip(self.direction(new, node, other)).map(|(own, towards)| f64::from(*own) * towards).sum()
     }
 
     /// The attribute that a column of the encoder stands for.
@@ -192,12 +183,12 @@ impl Model {
     }
 
     /// What the new node's z_a is multiplied with in the score, all weights included.
-    fn direction(&self, new: &EncodedNodes, node: NodeId, other: End) -> Vec<f64> {
+    fn direction(&self, new: &EncodedNodes, other: End, weighted: Option<&Weighted<'_>>) -> Vec<f64> {
         let (embeddings, row) = self.side(new, other);
-        let (of_attributes, of_cross) = match &self.memory {
-            Some(memory) => {
-                let terms = self.weights_with(memory, new, (node, other)).terms;
-                (terms[Term::Attributes as usize], terms[Term::Cross as usize])
+        let (of_attributes, of_cross) = match weighted {
+            Some((terms, weights, _)) => {
+                let weights = weights.at(terms[CLOSENESS]).terms;
+                (weights[Term::Attributes as usize], weights[Term::Cross as usize])
             }
             None => (self.config.lambda[1], self.config.lambda[2]),
         };
@@ -246,6 +237,12 @@ impl Model {
         let weighted = terms.into_iter().zip(given).zip(others).map(weighted).collect();
         (largest(starts.into_iter(), NAMED), Some(weighted))
     }
+}
+
+/// What attributes add through the encoder, all together.
+fn undivided_amount(new: &EncodedNodes, node: NodeId, towards: &[f64]) -> f64 {
+    let own = new.embeddings.attributes.row(node as usize);
+    own.iter().zip(towards).map(|(own, towards)| f64::from(*own) * towards).sum()
 }
 
 fn times(row: &[f64], matrix: &Matrix<f32>) -> Vec<f64> {

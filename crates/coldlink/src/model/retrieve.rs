@@ -197,7 +197,7 @@ impl Question<'_> {
     ) -> Vec<NodeId> {
         let (Some(memory), Some(words)) = (&self.model.memory, &self.new.words) else { return Vec::new() };
         let (roles, target_role) = (&self.model.roles, self.plan.target_role(self.model));
-        let terms = &memory.weights.of(PairClass::ColdWarm, self.plan.role).terms;
+        let terms = memory.weights.of(PairClass::ColdWarm, self.plan.role).at(source.closeness()).terms;
         let of = |term: Term| terms[term as usize] as f32;
         let row = roles.at(self.row as NodeId, self.plan.role) as usize;
         let mut products = self.scorer.evidence.rough_products(words.row(row), MOST_WORDS);

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::field::{Field, Room, SparseField};
 use super::given::{Given, GivenEvidence, GivenLinks};
 use super::starts::ExpectedStarts;
+use super::term::CLOSENESS;
 use super::tfidf::inner;
 use super::votes::SMALL_VOTE;
 use super::{Embeddings, Terms, TfIdfRows};
@@ -56,7 +57,7 @@ pub struct Evidence<'a> {
     /// Finds warm nodes that are like a new one; without it all of them are looked at.
     pub(super) similar: Option<Similar<'a>>,
     /// The walk of a node that is like no other: from anywhere.
-    walk_from_anywhere: OnceLock<Arc<Field>>,
+    walk_from_anywhere: OnceLock<Walk>,
     /// Walks from nodes of the graph that have no link, for warm nodes that look at them.
     cold_walks: OnceLock<Vec<OnceLock<FoundFromCold>>>,
     /// How many numbers these have.
@@ -76,8 +77,15 @@ pub struct Evidence<'a> {
 /// What a node finds: the chance that a walk along one link from its starts ends at each node, and the votes for each node; none of
 /// a warm one, and none where nobody votes.
 struct Found {
-    near: Arc<Field>,
+    walk: Walk,
     votes: Option<Field>,
+}
+
+/// A walk along one link: the chance that it ends at each node, and the largest cosine of a new node with one of its starts.
+#[derive(Clone)]
+pub(crate) struct Walk {
+    near: Arc<Field>,
+    closeness: f32,
 }
 
 /// The same of a node without links that a warm one looks at.
@@ -85,6 +93,7 @@ struct Found {
 struct FoundFromCold {
     near: SparseField,
     votes: SparseField,
+    closeness: f32,
 }
 
 /// The nodes of a graph that have a link.
@@ -126,7 +135,12 @@ pub(crate) struct Source<'a> {
 impl Source<'_> {
     /// The chance that a walk along one link from its starts ends at each node.
     pub(crate) fn near(&self) -> &[f32] {
-        self.found.near.values()
+        self.found.walk.near.values()
+    }
+
+    /// The largest cosine of a new node with one of its walk's starts.
+    pub(crate) fn closeness(&self) -> f32 {
+        self.found.walk.closeness
     }
 
     /// The votes for a node.
@@ -329,36 +343,37 @@ impl<'a> Evidence<'a> {
 
     /// A source that is given links.
     pub(super) fn source_given(&self, node: NodeId, links: &GivenLinks) -> Source<'a> {
-        let near = match links.held {
+        let walk = match links.held {
             Some(_) if self.has_attributes(node) => self.walk_from_starts(self.starts(node, links.held)),
             _ => self.walk_from(node),
         };
-        let mut source = self.source_from(node, near, links.held);
+        let mut source = self.source_from(node, walk, links.held);
         source.given = self.given_evidence(&source, links);
         source
     }
 
     /// A source whose walk is given: see [`Evidence::walk_from_starts`]. A node that is held as if it were new does not vote.
-    pub(crate) fn source_from(&self, node: NodeId, near: Arc<Field>, held: Option<NodeId>) -> Source<'a> {
+    pub(crate) fn source_from(&self, node: NodeId, walk: Walk, held: Option<NodeId>) -> Source<'a> {
         let ((side, row), warm) = (self.side(node), self.is_warm(node));
         let (voters, products) = if self.votes && !warm { self.voters(node, held) } else { (Vec::new(), None) };
-        let found = Found { near, votes: self.votes_of(&voters) };
+        let found = Found { walk, votes: self.votes_of(&voters) };
         Source { node, warm, side, row, found, voters, products, given: None }
     }
 
     /// The chance that a walk along one link from a node's starts ends at each node.
-    fn walk_from(&self, node: NodeId) -> Arc<Field> {
+    fn walk_from(&self, node: NodeId) -> Walk {
         if self.is_warm(node) {
             let (share, mut starts) = (1.0 / self.graph.strength(node), Vec::with_capacity(self.graph.degree(node)));
             self.graph.each_neighbor(node, |start, weight| starts.push((self.turned(start), share * weight)));
-            self.walk(starts.into_iter())
+            Walk { near: self.walk(starts.into_iter()), closeness: 0.0 }
         } else {
             if self.has_attributes(node) {
                 return self.walk_from_starts(self.starts(node, None));
             }
             // Without attributes all nodes are alike.
             let share = self.roles.count() as f32 / self.warm.nodes.len().max(1) as f32;
-            let anywhere = || self.walk(self.warm.nodes.iter().map(|&start| (start, share)));
+            let near = || self.walk(self.warm.nodes.iter().map(|&start| (start, share)));
+            let anywhere = || Walk { near: near(), closeness: 0.0 };
             self.walk_from_anywhere.get_or_init(anywhere).clone()
         }
     }
@@ -366,11 +381,9 @@ impl<'a> Evidence<'a> {
     /// What a node without links finds, kept for the next time unless all of these would take too much room.
     fn found_from_cold(&self, node: NodeId) -> Cow<'_, FoundFromCold> {
         let found = || {
-            let Found { near, votes } = self.source(node).found;
-            let found = FoundFromCold {
-                near: near.sparse(),
-                votes: votes.map_or_else(SparseField::default, |votes| votes.sparse()),
-            };
+            let Found { walk, votes } = self.source(node).found;
+            let votes = votes.map_or_else(SparseField::default, |votes| votes.sparse());
+            let found = FoundFromCold { near: walk.near.sparse(), votes, closeness: walk.closeness };
             self.kept.fetch_add(found.near.len() + found.votes.len(), Ordering::Relaxed);
             found
         };
@@ -391,7 +404,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// The chance that a walk along one link ends at each node, from starts with their cosines.
-    pub(crate) fn walk_from_starts(&self, mut starts: Vec<(NodeId, f32)>) -> Arc<Field> {
+    pub(crate) fn walk_from_starts(&self, mut starts: Vec<(NodeId, f32)>) -> Walk {
         // In the order of nodes, so that sums do not depend on how the starts were found.
         starts.sort_unstable_by_key(|(node, _)| *node);
         let largest = starts.iter().fold(f32::MIN, |largest, (_, cosine)| largest.max(*cosine));
@@ -399,7 +412,8 @@ impl<'a> Evidence<'a> {
             *cosine = ((*cosine - largest) / START_TEMPERATURE).exp();
         }
         let sum: f32 = starts.iter().map(|(_, share)| share).sum();
-        self.walk(starts.into_iter().map(|(node, share)| (node, share / sum)))
+        let near = self.walk(starts.into_iter().map(|(node, share)| (node, share / sum)));
+        Walk { near, closeness: largest.max(0.0) }
     }
 
     /// Where a step along a link from these starts ends. Links are taken in proportion to their weights.
@@ -430,24 +444,25 @@ impl<'a> Evidence<'a> {
             };
             terms[Term::Tfidf as usize] = cosine;
             terms[Term::Degree as usize] = self.popularity(source.node) + self.popularity(target);
-            let (near, far, votes) = match (source.warm, self.is_warm(target)) {
+            let (near, far, votes, closeness) = match (source.warm, self.is_warm(target)) {
                 (true, true) => {
                     // Scaled to be the same in both directions.
                     let scale = (self.graph.strength(source.node) / self.graph.strength(target)).sqrt();
                     let (near, far) = self.chances(|node| source.near()[node as usize], target);
-                    (near * scale, far * scale, 0.0)
+                    (near * scale, far * scale, 0.0, 0.0)
                 }
                 (false, true) => {
                     let (near, far) = self.chances(|node| source.near()[node as usize], target);
-                    (near, far, source.votes(target))
+                    (near, far, source.votes(target), source.closeness())
                 }
                 (true, false) => {
                     let found = self.found_from_cold(target);
                     let (near, far) = self.chances(|node| found.near.get(node), source.node);
-                    (near, far, found.votes.get(source.node))
+                    (near, far, found.votes.get(source.node), found.closeness)
                 }
-                (false, false) => (0.0, 0.0, 0.0),
+                (false, false) => (0.0, 0.0, 0.0, 0.0),
             };
+            terms[CLOSENESS] = closeness;
             terms[Term::Votes as usize] = (votes + SMALL_VOTE).ln();
             terms[Term::Near as usize] = (near + SMALL_CHANCE).ln();
             terms[Term::Far as usize] = (far + SMALL_CHANCE).ln();

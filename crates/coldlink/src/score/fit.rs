@@ -5,6 +5,7 @@ use rand::seq::index;
 use rayon::prelude::*;
 
 use super::fit_warm::known_pairs;
+use super::gate::GateColumns;
 use super::listwise::{List, Listwise};
 use super::logistic::logistic;
 use super::weights::log_odds;
@@ -146,24 +147,28 @@ impl ScoreWeights {
         (all, of_roles): (&[Sample; 3], &[[Sample; 3]]),
     ) {
         let used: Vec<usize> = terms.iter().filter(|term| term.applies_to(class)).map(|term| *term as usize).collect();
+        // All pairs of known nodes are equally close, so that they have no columns of a gate.
+        let columns = GateColumns::of(&used, &all[class as usize].terms);
         evidence.expect(&examples.lists.iter().map(|query| query.source).collect::<Vec<_>>());
         let candidates = Candidates::sampled(examples.lists, examples.candidates, examples.seed);
         let asked = examples.lists.par_iter().enumerate();
         let lists = asked.map(|(place, query)| {
             let random = &mut stream(examples.seed, Purpose::Lists, place as u64, 0);
-            self.list(evidence, (&used, class), (query, candidates.of(query)), random)
+            self.list(evidence, (&used, &columns, class), (query, candidates.of(query)), random)
         });
         let lists: Vec<(usize, List)> = lists.collect::<Vec<_>>().into_iter().flatten().collect();
         let sample = &all[class as usize];
-        let scales: Vec<f64> = used.iter().map(|&term| mean_and_deviation(sample, term).1).collect();
+        let mut scales: Vec<f64> = used.iter().map(|&term| mean_and_deviation(sample, term).1).collect();
+        scales.extend(&columns.scales);
         let turned = |weights: &PairWeights, prior: Option<&[f64]>, lists: &[List], sample: &Sample| {
             let targets: usize = lists.iter().map(|list| list.targets.len()).sum();
             if targets < FEWEST {
                 return None;
             }
-            let own: Vec<f64> = used.iter().map(|&term| weights.terms[term]).collect();
+            let mut own: Vec<f64> = used.iter().map(|&term| weights.terms[term]).collect();
+            own.resize(scales.len(), 0.0);
             let direction = Listwise { penalty: PENALTY }.fit(lists, &scales, prior.unwrap_or(&own));
-            Some((scaled(&used, &direction, sample, weights), direction))
+            Some((scaled(&used, &columns, &direction, sample, weights), direction))
         };
         let (roles, lists): (Vec<usize>, Vec<List>) = lists.into_iter().unzip();
         let shared = match class {
@@ -183,8 +188,9 @@ impl ScoreWeights {
                 PairClass::WarmWarm => &mut weights.warm_warm,
                 _ => &mut weights.cold_warm,
             };
-            let new = turned(weights, Some(&direction), lists, &samples[class as usize]);
-            *weights = new.map_or_else(|| scaled(&used, &direction, &samples[class as usize], weights), |new| new.0);
+            let sample = &samples[class as usize];
+            let new = turned(weights, Some(&direction), lists, sample);
+            *weights = new.map_or_else(|| scaled(&used, &columns, &direction, sample, weights), |new| new.0);
         }
     }
 
@@ -192,7 +198,7 @@ impl ScoreWeights {
     fn list(
         &self,
         evidence: &Evidence<'_>,
-        (used, class): (&[usize], PairClass),
+        (used, columns, class): (&[usize], &GateColumns, PairClass),
         (query, (among, all)): (&RankingQuery, (&[NodeId], usize)),
         random: &mut impl Rng,
     ) -> Option<(usize, List)> {
@@ -227,7 +233,7 @@ impl ScoreWeights {
         let drawn = index::sample(random, rest.len(), rest.len().min(DRAWN));
         counts.resize(order.len() + drawn.len(), each * (rest.len() as f64 / drawn.len().max(1) as f64));
         order.extend(drawn.into_iter().map(|place| rest[place]));
-        let row = |terms: &Terms| used.iter().map(|&term| f64::from(terms[term])).collect::<Vec<f64>>();
+        let row = |terms: &Terms| row(used, columns, terms);
         let list = List {
             targets: terms_of(&targets).iter().map(row).collect(),
             others: order.iter().map(|&place| row(&all[place])).collect(),
@@ -239,26 +245,57 @@ impl ScoreWeights {
 
 /// Weights in a direction that puts true links first, at the scale and with the intercept that make them a log-odds. They stay as
 /// they are where pairs speak against the direction.
-fn scaled(used: &[usize], direction: &[f64], sample: &Sample, weights: &PairWeights) -> PairWeights {
-    let score = |terms: &Terms| used.iter().zip(direction).map(|(&term, weight)| weight * f64::from(terms[term])).sum();
+fn scaled(
+    used: &[usize],
+    columns: &GateColumns,
+    direction: &[f64],
+    sample: &Sample,
+    weights: &PairWeights,
+) -> PairWeights {
+    let score = |terms: &Terms| row(used, columns, terms).iter().zip(direction).map(|(x, weight)| x * weight).sum();
     let scores: Vec<f64> = sample.terms.iter().map(score).collect();
-    let Some((scale, intercept)) = log_odds_of(&scores, &sample.linked) else { return weights.clone() };
-    let mut out = PairWeights { intercept, pairs: weights.pairs, ..PairWeights::default() };
-    for (&term, weight) in used.iter().zip(direction) {
-        out.terms[term] = scale * weight;
+    let positions: Option<Vec<f64>> = sample.terms.iter().map(|terms| columns.position(terms)).collect();
+    let beside = positions.filter(|positions| !positions.is_empty());
+    let Some(found) = log_odds_of(&scores, beside.as_deref(), &sample.linked) else { return weights.clone() };
+    let (of_terms, of_gate) = direction.split_at(used.len());
+    let of_gate: Vec<f64> = of_gate.iter().map(|weight| found.scale * weight).collect();
+    let gate = columns.gate(&of_gate, found.of_beside);
+    let mut out = PairWeights { intercept: found.intercept, pairs: weights.pairs, gate, ..PairWeights::default() };
+    for (&term, weight) in used.iter().zip(of_terms) {
+        out.terms[term] = found.scale * weight;
     }
     out
 }
 
-/// The scale and the intercept under which scores are log-odds; none where pairs speak against the scores.
-pub(super) fn log_odds_of(scores: &[f64], linked: &[bool]) -> Option<(f64, f64)> {
+/// The terms of a pair that are fitted, and the columns of the gate.
+fn row(used: &[usize], columns: &GateColumns, terms: &Terms) -> Vec<f64> {
+    used.iter().map(|&term| f64::from(terms[term])).chain(columns.row(terms)).collect()
+}
+
+/// What makes scores log-odds: their scale, what a number beside them counts, and the intercept.
+pub(super) struct LogOdds {
+    pub scale: f64,
+    pub of_beside: f64,
+    pub intercept: f64,
+}
+
+/// What makes scores log-odds, with another standardised number of each pair beside them if there is one; none where pairs speak against
+/// the scores.
+pub(super) fn log_odds_of(scores: &[f64], beside: Option<&[f64]>, linked: &[bool]) -> Option<LogOdds> {
     let mean = scores.iter().sum::<f64>() / scores.len().max(1) as f64;
     let square = scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / scores.len().max(1) as f64;
-    let rows: Vec<Vec<f64>> = scores.iter().map(|score| vec![score - mean]).collect();
+    let row =
+        |(place, score): (usize, &f64)| [score - mean].into_iter().chain(beside.map(|beside| beside[place])).collect();
+    let rows: Vec<Vec<f64>> = scores.iter().enumerate().map(row).collect();
     let deviation = if square > 1e-18 { square.sqrt() } else { 1.0 };
     let fit = Logistic { penalty: PENALTY / 10.0 };
-    let [scale, intercept] = fit.fit(&rows, linked, &[deviation], &[1.0, 0.0])[..] else { return None };
-    (scale > 0.0 && !linked.is_empty()).then_some((scale, intercept - scale * mean))
+    let (scales, start) = ([deviation, 1.0], [1.0, 0.0, 0.0]);
+    let columns = 1 + usize::from(beside.is_some());
+    let found = fit.fit(&rows, linked, &scales[..columns], &start[..=columns]);
+    let (scale, intercept) = (found[0], found[columns]);
+    let of_beside = if beside.is_some() { found[1] } else { 0.0 };
+    let found = LogOdds { scale, of_beside, intercept: intercept - scale * mean };
+    (scale > 0.0 && !linked.is_empty()).then_some(found)
 }
 
 /// The log-odds of the share of links that weights expect among some pairs.

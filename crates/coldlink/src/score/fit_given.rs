@@ -137,7 +137,7 @@ impl Fit<'_> {
         let each = *all as f64 / among.len().max(1) as f64;
         let random = &mut stream(self.seed, Purpose::GivenLinks, place.0, LINKS.len() as u64 + place.1 + 1_000);
         let (chosen, counts) = self.chosen(&terms_of(&others), role, each, random);
-        let rows = |nodes: &[NodeId]| terms_of(nodes).iter().map(|terms| self.row(terms)).collect::<Vec<_>>();
+        let rows = |nodes: &[NodeId]| terms_of(nodes).iter().map(|terms| self.row(role, terms)).collect::<Vec<_>>();
         let others: Vec<NodeId> = chosen.into_iter().map(|place| others[place]).collect();
         let list = List { targets: rows(&targets), others: rows(&others), counts };
         // As many unlinked pairs as linked ones: no more than the given links leave.
@@ -150,8 +150,12 @@ impl Fit<'_> {
         (!list.others.is_empty() && !list.targets.is_empty()).then_some(Shown { role, list, pairs })
     }
 
-    fn row(&self, (terms, given): &(Terms, GivenTerms)) -> Vec<f64> {
-        self.used.iter().map(|&term| terms[term]).chain(given.iter().copied()).map(f64::from).collect()
+    /// The terms, what the gate of new nodes adds, and what given links say.
+    fn row(&self, role: usize, (terms, given): &(Terms, GivenTerms)) -> Vec<f64> {
+        let gate = &self.cold.of(PairClass::ColdWarm, role).gate;
+        let of_gate = gate.as_ref().map_or(0.0, |gate| gate.adds(terms));
+        let of_terms = self.used.iter().map(|&term| f64::from(terms[term]));
+        of_terms.chain([of_gate]).chain(given.iter().map(|&term| f64::from(term))).collect()
     }
 
     /// The candidates of a list by their places, and how many each stands for.
@@ -199,11 +203,11 @@ impl Fit<'_> {
         }
         let column = |column: usize| pairs.iter().flatten().map(move |pair| pair.0[column]);
         let scales: Vec<f64> =
-            (0..self.used.len() + GIVEN).map(|place| mean_and_deviation_of(|| column(place)).1).collect();
+            (0..self.used.len() + 1 + GIVEN).map(|place| mean_and_deviation_of(|| column(place)).1).collect();
         let nothing = [0.0; GIVEN];
         let shared = (roles > 1).then(|| {
             let found = Listwise { penalty: PENALTY }.fit(&lists, &scales, &self.prior(&self.cold.cold_warm, &nothing));
-            found[self.used.len()..].to_vec()
+            found[self.used.len() + 1..].to_vec()
         });
         let mut by_role: Vec<Vec<List>> = vec![Vec::new(); roles];
         of.into_iter().zip(lists).for_each(|(role, list)| by_role[role].push(list));
@@ -218,7 +222,7 @@ impl Fit<'_> {
     }
 
     fn prior(&self, cold: &PairWeights, given: &[f64]) -> Vec<f64> {
-        self.used.iter().map(|&term| cold.terms[term]).chain(given.iter().copied()).collect()
+        self.used.iter().map(|&term| cold.terms[term]).chain([1.0]).chain(given.iter().copied()).collect()
     }
 
     /// Weights in this direction, as a log-odds.
@@ -226,11 +230,13 @@ impl Fit<'_> {
         let score = |row: &Vec<f64>| row.iter().zip(direction).map(|(term, weight)| term * weight).sum();
         let scores: Vec<f64> = pairs.iter().map(|pair| score(&pair.0)).collect();
         let linked: Vec<bool> = pairs.iter().map(|pair| pair.1).collect();
-        let (scale, intercept) = log_odds_of(&scores, &linked).unwrap_or((1.0, cold.intercept));
-        let mut pair = PairWeights { intercept, pairs: pairs.len(), ..PairWeights::default() };
+        let found = log_odds_of(&scores, None, &linked);
+        let (scale, intercept) = found.map_or((1.0, cold.intercept), |found| (found.scale, found.intercept));
+        let gate = cold.gate.as_ref().map(|gate| gate.times(scale * direction[self.used.len()]));
+        let mut pair = PairWeights { intercept, pairs: pairs.len(), gate, ..PairWeights::default() };
         self.used.iter().zip(direction).for_each(|(&term, weight)| pair.terms[term] = scale * weight);
         let mut given = [0.0; GIVEN];
-        given.iter_mut().zip(&direction[self.used.len()..]).for_each(|(out, weight)| *out = scale * weight);
+        given.iter_mut().zip(&direction[self.used.len() + 1..]).for_each(|(out, weight)| *out = scale * weight);
         GivenWeights { pair, given }
     }
 }

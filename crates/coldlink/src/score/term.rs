@@ -3,8 +3,12 @@
 use crate::config::Term;
 use crate::split::PairClass;
 
-/// A number for each of [`Term::ALL`], in its order.
-pub type Terms = [f32; Term::ALL.len()];
+/// A number for each of [`Term::ALL`], in its order; and at [`CLOSENESS`] the largest cosine of a new node's attribute embedding with that
+/// of a warm one, which is the same for all pairs of the node with warm ones. 0 for other pairs.
+pub type Terms = [f32; Term::ALL.len() + 1];
+
+/// Where that cosine stands.
+pub(crate) const CLOSENESS: usize = Term::ALL.len();
 
 impl Term {
     /// Whether it says anything about a class of pairs that no other term says.

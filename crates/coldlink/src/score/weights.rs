@@ -4,7 +4,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::logistic::logistic;
-use super::{GIVEN, GivenTerms, Terms};
+use super::{GIVEN, Gate, GivenTerms, Terms};
 use crate::config::Term;
 use crate::split::PairClass;
 
@@ -22,6 +22,9 @@ pub struct PairWeights {
     /// share of its own is linked. See [`ScoreWeights::at_one_base_rate`].
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub offset: f64,
+    /// How the weights change with how close the new node is to known ones, where they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Gate>,
 }
 
 fn is_nothing(offset: &f64) -> bool {
@@ -94,7 +97,19 @@ impl PairWeights {
     /// The log-odds of a link at the prevalence of the fit.
     #[inline]
     pub fn score(&self, terms: &Terms) -> f64 {
-        self.terms.iter().zip(terms).map(|(weight, &term)| weight * f64::from(term)).sum::<f64>() + self.intercept
+        let sum = self.terms.iter().zip(terms).map(|(weight, &term)| weight * f64::from(term)).sum::<f64>();
+        let of_all = sum + self.intercept;
+        self.gate.as_ref().map_or(of_all, |gate| of_all + gate.adds(terms))
+    }
+
+    /// The weights for a new node of this closeness, without a gate.
+    pub(crate) fn at(&self, closeness: f32) -> Self {
+        let Some(gate) = &self.gate else { return self.clone() };
+        let mut weights = PairWeights { gate: None, ..self.clone() };
+        let position = gate.position(closeness);
+        weights.terms.iter_mut().zip(&gate.terms).for_each(|(weight, gate)| *weight += position * gate);
+        weights.intercept += position * gate.intercept;
+        weights
     }
 }
 
@@ -133,14 +148,20 @@ impl ScoreWeights {
 
     /// Whether a term counts for any pair.
     pub(crate) fn uses(&self, term: Term) -> bool {
-        self.classes().any(|class| class.terms[term as usize] != 0.0)
+        let of_gate = |class: &PairWeights| class.gate.as_ref().is_some_and(|gate| gate.terms[term as usize] != 0.0);
+        self.classes().any(|class| class.terms[term as usize] != 0.0 || of_gate(class))
     }
 
     /// Whether all of them are numbers, and the prevalence a share.
     pub(crate) fn are_sound(&self) -> bool {
         let mut numbers = self.classes().flat_map(|class| class.terms.iter().chain([&class.intercept, &class.offset]));
         let of_given = self.given.iter().flat_map(|weights| &weights.given).all(|number| number.is_finite());
-        of_given && numbers.all(|number| number.is_finite()) && self.prevalence > 0.0 && self.prevalence < 1.0
+        let of_gates = self.classes().filter_map(|class| class.gate.as_ref()).all(Gate::is_sound);
+        of_given
+            && of_gates
+            && numbers.all(|number| number.is_finite())
+            && self.prevalence > 0.0
+            && self.prevalence < 1.0
     }
 
     /// The weights for a class of pairs in which a node of this role looks for others.
