@@ -325,7 +325,8 @@ impl LineProblem {
 
 /// A key for a nested value: `tags[0].name` becomes `tags_name`.
 fn key_of_path(path: &str) -> String {
-    let without_places: String = path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
+    let without_places: String =
+        path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
     without_places.replace('.', "_")
 }
 
