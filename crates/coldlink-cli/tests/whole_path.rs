@@ -429,7 +429,8 @@ fn the_demo_goes_the_whole_way_and_can_be_repeated() {
     for part in ["tf-idf cosine", "new-1", "new-3", "coldlink train world -o world/papers.model"] {
         assert!(first.contains(part), "{part} is not in\n{first}");
     }
-    folder.check("predict world/papers.model --new world/new-papers.csv --top 1");
+    let printed = folder.check("predict world/papers.model --new world/new-papers.csv --top 5 --format table -q");
+    assert!(first.ends_with(&printed), "what the demo shows is what its command prints:\n{printed}");
     let links = |text: &str| text[text.find("new-1").unwrap()..].to_owned();
     assert_eq!(links(&folder.check("demo --papers 300 --budget 5s -o world --quiet")), links(&first));
     let refused = folder.run("demo -o papers");

@@ -278,8 +278,8 @@ impl Surveys {
 fn as_links(id: &str, name: &str) -> String {
     let (id, name) = (quoted(id), quoted(name));
     format!(
-        "its cells name other nodes, so they are links and not values; to use them, write a row for each into the edge table: \
-         `source` from `{id}`, `target` from `{name}`, and `{name}` in a column `relation`, if there are other links"
+        "its cells name other nodes; to use them as links, write a row for each into the edge table: `source` from `{id}`, `target` from \
+         `{name}`, and `{name}` in a column `relation`, if there are other links"
     )
 }
 

@@ -16,7 +16,11 @@ const SEARCH_RATE: f64 = 3e10;
 const CANDIDATE: f64 = 2.5e-7;
 /// Seconds that two cores take for a source: its walk and its votes.
 const SOURCE: f64 = 5e-4;
-/// How often a question of one of two opposite roles joins the graph, so that pairs of known nodes are weighed.
+/// Bytes of embeddings that are copied in a second.
+const COPY_RATE: f64 = 1.5e9;
+/// How often nodes join a graph with roles, so that pairs of known nodes are weighed: with a copy of all embeddings each time.
+const JOINS: f64 = 10.0;
+/// In how many of these a question of one of two opposite roles is asked, on average.
 const JOINED: f64 = 4.0;
 /// Seconds of a step that do not depend on sizes.
 const STEP_OVERHEAD: f64 = 2e-4;
@@ -76,7 +80,8 @@ pub(super) fn scoring_seconds(split: &Split, config: &Config, features: &Feature
     let lists = if config.objective == Objective::Lists { questions } else { 0.0 };
     let ranking = lists * (warm / roles).min(MOST_CANDIDATES as f64) * CANDIDATE;
     // In a graph without roles, those that join it are so few that `SOURCE` counts them.
-    let joining = if roles > 1.0 { JOINED * questions / 2.0 * source } else { 0.0 };
+    let copying = JOINS * 8.0 * nodes * width / COPY_RATE;
+    let joining = if roles > 1.0 { copying + JOINED * questions / 2.0 * source } else { 0.0 };
     embedding + sources * source + ranking + joining
 }
 
