@@ -21,6 +21,7 @@ from coldlink.errors import ConfigError, Error, LoadError, LoadWarning, ModelFil
 from coldlink.explanation import Explanation
 from coldlink.graph import Graph, read
 from coldlink.model import Model, load
+from coldlink.referee import evaluate_scores
 
 __version__ = version("coldlink")
 
@@ -38,6 +39,7 @@ __all__ = [
     "Model",
     "ModelFileError",
     "NotFittedError",
+    "evaluate_scores",
     "load",
     "read",
 ]

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from coldlink.progress import Progress
 
-__all__ = ["Graph", "NewNodes", "Query", "Settings", "Trained", "evaluate", "forget_threads", "tune"]
+__all__ = ["Graph", "NewNodes", "Query", "Settings", "Trained", "evaluate", "evaluate_scores", "forget_threads", "tune"]
 
 @final
 class Graph:
@@ -37,6 +37,7 @@ class Graph:
         directed: bool | None,
     ) -> Graph: ...
     def save(self, path: str) -> None: ...
+    def split(self, folder: str, protocol: str, seed: int) -> list[str]: ...
     @property
     def name(self) -> str: ...
     @property
@@ -140,6 +141,9 @@ def evaluate(
     rank_baselines: bool,
     progress: Progress | None,
 ) -> str: ...
+def evaluate_scores(
+    graph: Graph, protocol: str, tables: list[str | dict[str, Any]], method: str, seed: int
+) -> tuple[str, list[str]]: ...
 def tune(
     graph: Graph,
     settings: Settings,

@@ -322,6 +322,19 @@ class Graph:
         """
         self._inner.save(os.fspath(path))
 
+    def split(self, folder: str | os.PathLike[str], protocol: str = "strict", *, seed: int = 0) -> None:
+        """Writes a split to a folder, as `coldlink split` does: what may be trained on, validated on and tested on.
+
+        `train.csv` has the links to train on, `validation.csv` and `test.csv` pairs of which `linked` says whether they
+        are linked, and `hidden.csv` the nodes that are new in the test or in validation. Protocols are those of
+        `Model.evaluate`. `coldlink.evaluate_scores` measures what a method of yours says of the test pairs.
+
+        >>> graph.split(folder / "split", seed=1)
+        >>> sorted(file.name for file in (folder / "split").iterdir())
+        ['hidden.csv', 'split.toml', 'test.csv', 'train.csv', 'validation.csv']
+        """
+        notice(self._inner.split(os.fspath(folder), protocol, tables.count("seed", seed)))
+
     def __len__(self) -> int:
         return self.nodes
 
@@ -437,4 +450,14 @@ def _kind(name: str, kind: Kind) -> dict[str, Any]:
         return dict(kind)
     raise ConfigError(
         f"`columns`: column `{name}` must have a `str` or a `dict`, got a `{type(kind).__name__}`", hint=KINDS_HINT
+    )
+
+
+def inner_of(graph: Graph, hint: str = "convert it, for example with `Graph.from_pandas`") -> _coldlink.Graph:
+    """The compiled half of a graph."""
+    if isinstance(graph, Graph):
+        return graph._inner
+    raise LoadError(
+        f"`graph` must be a `coldlink.Graph`, got a `{type(graph).__name__}`",
+        hint=hint,
     )

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from coldlink import _coldlink, pickled, tables
-from coldlink.errors import ConfigError, LoadError, NotFittedError
+from coldlink.errors import ConfigError, NotFittedError
 from coldlink.explanation import Explanation
-from coldlink.graph import Graph
+from coldlink.graph import Graph, inner_of
 from coldlink.new_nodes import ask
 from coldlink.notices import notice
 from coldlink.progress import Progress
@@ -97,7 +97,7 @@ class Model:
         >>> coldlink.Model(preset="default", steps=100).fit(graph, progress=False).is_fitted
         True
         """
-        trained = _coldlink.Trained.fit(_inner(graph), self._settings, self._seed, _shown(progress))
+        trained = _coldlink.Trained.fit(inner_of(graph), self._settings, self._seed, _shown(progress))
         self._trained, self._names = trained, None
         return self
 
@@ -287,7 +287,7 @@ class Model:
         """
         asked = self._ask(new, None)
         score, attributes, similar_nodes, popularity, baseline, most_similar = asked.explain(
-            _count("row", row), tables.texts_of([target])[0]
+            tables.count("row", row), tables.texts_of([target])[0]
         )
         notice(asked.notes)
         whole = self._known_names().dtype.kind == "i"
@@ -315,11 +315,12 @@ class Model:
         >>> report["protocol"], report["mean"]["auc"] > 0.5
         ('strict', True)
         """
-        first = self._seed if first_seed is None else _count("first_seed", first_seed)
+        first = self._seed if first_seed is None else tables.count("first_seed", first_seed)
+        inner = inner_of(graph, "to measure a trained model on links of your own, use `evaluate_links`")
         shown = _shown(progress)
-        count = _count("seeds", seeds)
+        count = tables.count("seeds", seeds)
         text = _coldlink.evaluate(
-            _inner(graph), self._settings, os.fspath(protocol), first, count, popularity, rank_baselines, shown
+            inner, self._settings, os.fspath(protocol), first, count, popularity, rank_baselines, shown
         )
         report: dict[str, Any] = json.loads(text)
         return report
@@ -349,7 +350,7 @@ class Model:
         trained = self._fitted()
         asked = None if new is None else ask(trained, new, names)
         held_out = os.fspath(links) if isinstance(links, (str, os.PathLike)) else tables.named_links(links)
-        text, notes = trained.evaluate_links(held_out, asked, _count("seed", seed))
+        text, notes = trained.evaluate_links(held_out, asked, tables.count("seed", seed))
         notice(([] if asked is None else asked.notes) + notes)
         report: dict[str, Any] = json.loads(text)
         return report
@@ -377,7 +378,13 @@ class Model:
         kept = None if folder is None else os.fspath(folder)
         found = json.loads(
             _coldlink.tune(
-                _inner(graph), self._settings, _count("trials", trials), text, kept, self._seed, _shown(progress)
+                inner_of(graph),
+                self._settings,
+                tables.count("trials", trials),
+                text,
+                kept,
+                self._seed,
+                _shown(progress),
             )
         )
         preset = "default" if self._params["preset"] == "auto" else self._params["preset"]
@@ -485,7 +492,7 @@ class Model:
         for key in config.keys() & MEANT.keys():
             raise ConfigError(f"there is no setting `{key}`", hint=f"did you mean `{MEANT[key]}`?")
         settings = _coldlink.Settings(os.fspath(params["preset"]), params["budget"], config)
-        self._seed = _count("seed", params["seed"])
+        self._seed = tables.count("seed", params["seed"])
         self._params, self._settings = params, settings
 
     def _fitted(self) -> _coldlink.Trained:
@@ -560,15 +567,6 @@ def _read(path: str | os.PathLike[str]) -> str:
         raise ConfigError(f"cannot read `{path}`: {error.strerror}", path=os.fspath(path)) from None
 
 
-def _inner(graph: Graph) -> _coldlink.Graph:
-    if isinstance(graph, Graph):
-        return graph._inner
-    raise LoadError(
-        f"`graph` must be a `coldlink.Graph`, got a `{type(graph).__name__}`",
-        hint="convert it, for example with `Graph.from_pandas`",
-    )
-
-
 def _shown(progress: bool) -> Progress | None:
     return Progress() if progress else None
 
@@ -588,7 +586,7 @@ def _query(
 ) -> _coldlink.Query:
     excluded, filters = tables.texts_of(tables.several(exclude)), tables.filters(where or {})
     return _coldlink.Query(
-        _count("k", k),
+        tables.count("k", k),
         among,
         excluded,
         node_type,
@@ -600,13 +598,6 @@ def _query(
         direction,
         explore,
     )
-
-
-def _count(name: str, value: int) -> int:
-    """A whole number from 0 up, as the library's own."""
-    if isinstance(value, (int, np.integer)) and 0 <= value < 2**64:
-        return int(value)
-    raise ConfigError(f"`{name}` must be a non-negative integer, got {value!r}")
 
 
 def _opened(path: str) -> _coldlink.Trained:

@@ -16,6 +16,13 @@ Name: TypeAlias = "str | int"
 """What a node is called: names that are all whole numbers come back as such."""
 
 
+def count(name: str, value: int) -> int:
+    """A whole number from 0 up, as the library's own."""
+    if isinstance(value, (int, np.integer)) and 0 <= value < 2**64:
+        return int(value)
+    raise ConfigError(f"`{name}` must be a non-negative integer, got {value!r}")
+
+
 def pandas_if_there() -> Any:
     """The module pandas, or `None`."""
     try:

@@ -104,7 +104,7 @@ impl From<Raised> for PyErr {
 
 fn class(error: &Error) -> &'static str {
     match error {
-        Error::Load(_) | Error::Split(SplitError::Array(_)) | Error::HeldOut(_) => "LoadError",
+        Error::Load(_) | Error::Split(SplitError::Array(_)) | Error::HeldOut(_) | Error::Referee(_) => "LoadError",
         Error::Config(_)
         | Error::Filter(_)
         | Error::Train(TrainError::Config(_))

@@ -7,6 +7,7 @@ use coldlink::columns::{ColumnKind, Columns, EdgeColumns};
 use coldlink::dataset::Dataset;
 use coldlink::graph::{Names, NodeId};
 use coldlink::load::{BuiltLinks, LoadOptions, UnknownNodes, load, load_in_memory, write_packed};
+use coldlink::split::{Protocol, Split};
 use coldlink::text::plain_reason;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -96,6 +97,15 @@ impl Graph {
     /// Writes a packed file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         work(py, || write_packed(&self.dataset, &path))?.map_err(raised)
+    }
+
+    /// Splits the graph and writes the split to a folder; what its audit found is in the answer.
+    fn split(&self, py: Python<'_>, folder: PathBuf, protocol: &str, seed: u64) -> PyResult<Vec<String>> {
+        let protocol: Protocol = protocol.parse().map_err(raised)?;
+        let dataset = &self.dataset;
+        let split = work(py, || Split::make(dataset, &protocol, None, seed))?.map_err(raised)?;
+        work(py, || split.write(&folder, &dataset.names))?.map_err(raised)?;
+        Ok(split.audit().findings().iter().map(ToString::to_string).collect())
     }
 
     #[getter]

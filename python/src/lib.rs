@@ -10,6 +10,7 @@ mod graph;
 mod listener;
 mod new_nodes;
 mod query;
+mod referee;
 mod settings;
 mod table;
 mod threads;
@@ -29,6 +30,8 @@ mod _coldlink {
     use super::new_nodes::NewNodes;
     #[pymodule_export]
     use super::query::Query;
+    #[pymodule_export]
+    use super::referee::evaluate_scores;
     #[pymodule_export]
     use super::settings::Settings;
     #[pymodule_export]

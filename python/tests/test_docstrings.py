@@ -14,7 +14,7 @@ import pytest
 
 import coldlink
 
-MODULES = ["", ".errors", ".explanation", ".graph", ".model", ".progress"]
+MODULES = ["", ".errors", ".explanation", ".graph", ".model", ".progress", ".referee"]
 
 
 def examples() -> list[doctest.DocTest]:
@@ -44,7 +44,7 @@ def test_an_example_gives_what_it_says(
     folder: Path,
 ) -> None:
     nodes, links = tables
-    test.globs = {"coldlink": coldlink, "np": np, "papers": nodes, "citations": links}
+    test.globs = {"coldlink": coldlink, "np": np, "pd": pd, "papers": nodes, "citations": links}
     test.globs |= {"graph": graph, "model": model, "folder": folder}
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL)
     assert runner.run(test, clear_globs=False).failed == 0

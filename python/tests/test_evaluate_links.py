@@ -44,5 +44,7 @@ def test_links_that_cannot_be_looked_for_are_errors(model: coldlink.Model, tmp_p
     with pytest.raises(coldlink.LoadError, match="line 3: there is neither") as raised:
         model.evaluate_links(tmp_path / "truth.csv", NEW)
     assert raised.value.line == 3
+    with pytest.raises(coldlink.LoadError, match="use `evaluate_links`"):
+        model.evaluate(LINKS)  # type: ignore[arg-type]
     with pytest.raises(coldlink.NotFittedError):
         coldlink.Model().evaluate_links(LINKS)

@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 
 use crate::columns::CellProblem;
 use crate::config::ConfigError;
-use crate::evaluate::{HeldOutError, MetricError};
+use crate::evaluate::{HeldOutError, MetricError, RefereeError};
 use crate::hint::Hint;
 use crate::kernel::CpuError;
 use crate::load::LoadError;
@@ -61,6 +61,9 @@ pub enum Error {
     /// Evaluation on links of one's own.
     #[error(transparent)]
     HeldOut(#[from] HeldOutError),
+    /// Evaluation of scores that were computed elsewhere.
+    #[error(transparent)]
+    Referee(#[from] RefereeError),
     /// The instruction set.
     #[error(transparent)]
     Cpu(#[from] CpuError),
@@ -84,6 +87,7 @@ impl Error {
             Error::Query(error) => error.hint(),
             Error::Metric(error) => error.hint(),
             Error::HeldOut(error) => error.hint(),
+            Error::Referee(error) => error.hint(),
             Error::Cpu(error) => error.hint(),
         }
     }
@@ -106,6 +110,7 @@ pub fn hint_of(error: &(dyn StdError + 'static)) -> Option<Hint> {
         .or_else(|| error.downcast_ref::<QueryError>()?.hint())
         .or_else(|| error.downcast_ref::<MetricError>()?.hint())
         .or_else(|| error.downcast_ref::<HeldOutError>()?.hint())
+        .or_else(|| error.downcast_ref::<RefereeError>()?.hint())
         .or_else(|| error.downcast_ref::<CpuError>()?.hint())
 }
 

@@ -84,7 +84,7 @@ pub use dataset::{Dataset, End, GivenLink, LinkProblem, NewNodes, Notes, PairQue
 #[doc(inline)]
 pub use error::Error;
 #[doc(inline)]
-pub use evaluate::{HeldOutReport, Measures, Record, Report, auc, average_precision, prevalence};
+pub use evaluate::{HeldOutReport, Measures, Record, RefereeReport, Report, auc, average_precision, prevalence};
 #[doc(inline)]
 pub use graph::{Attributes, Graph, Names, NodeId, NodeTypes};
 #[doc(inline)]
@@ -94,14 +94,14 @@ pub use index::{AboutIndex, Hit, LinkIndex};
 #[doc(inline)]
 pub use load::{
     Limits, LoadOptions, UnknownNodes, load, load_given_links, load_json_lines, load_names, load_new, load_pairs,
-    load_tables, open_packed, read_columns, write_packed,
+    load_scores, load_tables, open_packed, read_columns, write_packed,
 };
 #[doc(inline)]
 pub use model::{
     Among, Asked, Direction, Explanation, Link, Model, Query, Reason, Resolved, SimilarNode, Summary, Told,
 };
 #[doc(inline)]
-pub use pipeline::{Evaluated, Evaluation, HeldOut, Settings, Training, Tuning};
+pub use pipeline::{Evaluated, Evaluation, HeldOut, Referee, Settings, Training, Tuning};
 #[doc(inline)]
 pub use score::Scorer;
 #[doc(inline)]

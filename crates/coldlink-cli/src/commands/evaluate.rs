@@ -17,6 +17,7 @@ use coldlink::tune::TuneError;
 use coldlink_chart::{Line, LineChart, ReliabilityBin};
 
 use super::held_out::{self, HeldOutLinks};
+use super::referee::{self, Scores};
 use super::{Common, seeds, share};
 use crate::failure::Failure;
 use crate::files::Files;
@@ -37,11 +38,17 @@ Examples:
   coldlink evaluate papers/ --seeds 5 --json --min-auc 0.9
   coldlink evaluate papers/ --protocol few:5 --curve few.svg
   coldlink evaluate --model papers.model --links truth.csv --new tomorrow.csv
+  coldlink evaluate papers/ --protocol papers-split --scores mine.csv
 
 With `--model` nothing is trained: the model is asked for links of yours, a table with the columns
 source,target and, where links have several relations, relation. New nodes, whose rows are in
 `--new`, ask for their known ends; of two known nodes the source asks. Links that the model was
 trained on are left out.
+
+With `--scores` nothing is trained either: a method of yours that was trained on a split is measured
+on its test set, beside the baselines and compared with each. Pairs with scores must have all pairs
+of test.csv; where all candidates have scores, lists are measured as well. Ranked lists, such as
+`coldlink predict` writes, give the metrics of lists alone.
 
 Protocols:
   strict        a tenth of the nodes is new; one negative for each of their links (the default)
@@ -59,7 +66,7 @@ pub struct Evaluate {
     #[arg(long, default_value = "strict", value_name = "NAME|PATH")]
     protocol: String,
     /// Measure this trained model on links of your own instead
-    #[arg(long, value_name = "MODEL", requires = "links", conflicts_with_all = OF_GRAPHS)]
+    #[arg(long, value_name = "MODEL", requires = "links", conflicts_with_all = OF_GRAPHS.iter().chain(&OF_TRAINING))]
     model: Option<PathBuf>,
     /// Links to look for: a table with the columns source,target and perhaps relation
     #[arg(long, value_name = "FILE", requires = "model")]
@@ -67,6 +74,10 @@ pub struct Evaluate {
     /// Rows of new nodes that these links name
     #[arg(long, value_name = "FILE", requires = "model")]
     new: Option<PathBuf>,
+    /// Measure a method of yours instead of training: a table source,target,score of pairs, or source,rank,target of ranked lists;
+    /// may be given twice, for both
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_TRAINING)]
+    scores: Vec<PathBuf>,
     /// Number of seeds: one split, training and test each
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: u64,
@@ -100,18 +111,13 @@ pub struct Evaluate {
     graph: GraphArgs,
 }
 
-/// What is about training on a graph and its splits.
-const OF_GRAPHS: [&str; 16] = [
-    "graph",
-    "nodes",
-    "edges",
-    "protocol",
+/// What is about training, without which there is no use for it.
+const OF_TRAINING: [&str; 11] = [
     "seeds",
     "rank_baselines",
     "popularity",
     "reliability",
     "curve",
-    "accept_audit",
     "preset",
     "budget",
     "config",
@@ -119,12 +125,14 @@ const OF_GRAPHS: [&str; 16] = [
     "validation",
     "objective",
 ];
+/// What is about graphs and their splits, apart from that.
+const OF_GRAPHS: [&str; 6] = ["graph", "nodes", "edges", "protocol", "accept_audit", "scores"];
 
 impl Evaluate {
     /// What it reads and writes.
     pub fn files(&self) -> Files {
         let files = self.graph.files(self.settings.files(Files::default())).reads_protocol(&self.protocol);
-        let files = files.reads_any([&self.model, &self.links, &self.new].into_iter().flatten());
+        let files = files.reads_any([&self.model, &self.links, &self.new].into_iter().flatten().chain(&self.scores));
         files.writes_any(&self.reliability).writes_any(&self.curve)
     }
 }
@@ -148,6 +156,12 @@ pub fn run(args: &Evaluate, common: &Common) -> anyhow::Result<()> {
         return Err(failure.hint("omit `--curve`, or use `--protocol few:5`").into());
     }
     let dataset = args.graph.load(common)?;
+    if !args.scores.is_empty() {
+        let scores = Scores { files: &args.scores, protocol: &protocol, seed: args.first_seed, json: args.json };
+        let refereed = referee::run(&scores, &dataset, common)?;
+        check_audit(&refereed.audit, args.accept_audit)?;
+        return check_auc(refereed.report.result.metrics.pooled.auc, args.min_auc);
+    }
     let evaluation = Evaluation {
         dataset: &dataset,
         protocol: &protocol,
@@ -318,7 +332,7 @@ pub fn report_text(report: &Report, audit: &Audit) -> String {
 }
 
 /// How much of a very large test set was measured.
-fn sample_text(Sample { pairs, questions, candidates }: &Sample) -> String {
+pub fn sample_text(Sample { pairs, questions, candidates }: &Sample) -> String {
     let of = |[some, all]: [usize; 2], thing: &str| format!("{} of {}", whole(some), count(all, thing));
     let among = candidates.map_or(String::new(), |candidates| format!(", each among {}", of(candidates, "candidate")));
     format!("measured on a sample: {}, lists of {}{among}\n", of(*pairs, "pair"), of(*questions, "node"))

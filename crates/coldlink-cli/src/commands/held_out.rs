@@ -9,7 +9,7 @@ use coldlink::model::QueryError;
 use coldlink::pipeline::HeldOut;
 
 use super::Common;
-use super::evaluate::roles;
+use super::evaluate::{roles, sample_text};
 use crate::input::{NewOptions, load_new_nodes, open_model};
 use crate::output::{note, print, print_json};
 use crate::tables::{Columns, count, metric, percent, whole};
@@ -80,8 +80,8 @@ fn text(report: &HeldOutReport, asked: &HeldOutLinks<'_>) -> String {
             percent(ece),
         ));
     }
-    if let Some((some, all)) = report.sample {
-        text.push_str(&format!("measured on a sample: {} of {}\n", whole(some), count(all, "candidate")));
+    if let Some(sample) = &report.sample {
+        text.push_str(&sample_text(sample));
     }
     let seed = asked.seed;
     text.push_str(&format!(

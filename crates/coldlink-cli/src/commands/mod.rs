@@ -11,6 +11,7 @@ mod index;
 mod inspect;
 mod licenses;
 mod predict;
+mod referee;
 mod serve;
 mod split;
 mod train;

@@ -147,7 +147,8 @@ impl<'a> Cell<'a> {
         self.any_number().filter(|number| number.is_finite())
     }
 
-    fn any_number(self) -> Option<f64> {
+    /// A number, which may be infinite or none.
+    pub(crate) fn any_number(self) -> Option<f64> {
         match self {
             Cell::Text(text) => text.trim().parse().ok(),
             Cell::Integer(number) => Some(number as f64),

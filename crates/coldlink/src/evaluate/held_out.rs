@@ -8,7 +8,7 @@ use super::baselines::{Degree, Random, Words};
 use super::calibration::CalibrationSums;
 use super::hits::AtEach;
 use super::ranking::first_listed;
-use super::{CalibrationBin, Hits, Measures, MetricError, Neighbours, Ranks, RoleResult};
+use super::{CalibrationBin, Hits, Measures, MetricError, Neighbours, Ranks, RoleResult, Sample};
 use crate::graph::{Graph, Roles};
 use crate::hint::Hint;
 use crate::random::{Purpose, stream};
@@ -31,9 +31,9 @@ pub struct HeldOutReport {
     pub new_questions: usize,
     /// The fewest and the most candidates of a question.
     pub candidates: [usize; 2],
-    /// How many candidates stood for how many, where these are very many.
+    /// How much was measured, where that is not all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sample: Option<(usize, usize)>,
+    pub sample: Option<Sample>,
     /// Links that were not looked for.
     pub left_out: LeftOut,
     /// The model.
@@ -209,6 +209,24 @@ pub(crate) struct Kept<'a> {
     pub words: TfIdfRows,
 }
 
+/// All that could be asked, of which a sample may have been.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct AllAsked {
+    pub links: usize,
+    pub questions: usize,
+    pub new_questions: usize,
+}
+
+impl AllAsked {
+    fn sample(&self, ranks: &Ranks, pairs: usize) -> Option<Sample> {
+        let (questions, candidates) =
+            ([ranks.queries(), self.questions], ranks.sample().map(|(some, all)| [some, all]));
+        let all_pairs = if questions[0] < questions[1] { 2 * self.links } else { pairs };
+        let is_whole = questions[0] == questions[1] && candidates.is_none();
+        (!is_whole).then_some(Sample { pairs: [pairs, all_pairs], questions, candidates })
+    }
+}
+
 /// What a method says to all questions.
 #[derive(Default)]
 struct Answers {
@@ -223,11 +241,26 @@ pub(crate) struct HeldOutAnswers {
     linked: Vec<bool>,
     model: Answers,
     baselines: TrivialTable<Answers>,
-    all: CalibrationSums,
-    listed: CalibrationSums,
-    /// Questions whose probabilities were looked at.
-    judged: usize,
+    judged: Judged,
+    /// The candidates of each question.
     sizes: Vec<usize>,
+}
+
+/// Probabilities of candidates, and which of them are true links.
+#[derive(Default)]
+struct Judged {
+    questions: usize,
+    all: CalibrationSums,
+    /// The ten best of each question.
+    listed: CalibrationSums,
+}
+
+impl Judged {
+    fn followed_by(mut self, other: &Judged) -> Self {
+        self.all.add_all(&other.all);
+        self.listed.add_all(&other.listed);
+        Judged { questions: self.questions + other.questions, ..self }
+    }
 }
 
 impl HeldOutPart<'_> {
@@ -246,14 +279,11 @@ impl HeldOutPart<'_> {
             None => [None, None, None],
         };
         let random = answers(&Random::new(self.seed))?;
-        let (all, listed, judged) = probability.map_or_else(Default::default, |of| self.calibrate(&candidates, of));
         Ok(HeldOutAnswers {
             linked: pairs.iter().map(|pair| pair.linked).collect(),
             model: answers(self.scorer)?,
             baselines: TrivialTable { knn, tfidf, degree, random },
-            all,
-            listed,
-            judged,
+            judged: probability.map(|of| self.judge(&candidates, of)).unwrap_or_default(),
             sizes: self.queries.iter().map(|query| candidates.of(query).1).collect(),
         })
     }
@@ -267,8 +297,8 @@ impl HeldOutPart<'_> {
             let is_linked =
                 |node: &u32| query.targets.binary_search(node).is_ok() || query.exclude.binary_search(node).is_ok();
             let mut draw = || {
-                let drawn = (0..MOST_DRAWS).map(|_| among[random.random_range(0..among.len())]);
-                let target = drawn.into_iter().find(|node| !is_linked(node))?;
+                let mut drawn = (0..MOST_DRAWS).map(|_| among[random.random_range(0..among.len())]);
+                let target = drawn.find(|node| !is_linked(node))?;
                 Some(Pair { source, target, linked: false })
             };
             let unlinked: Vec<Pair> = query.targets.iter().filter_map(|_| draw()).collect();
@@ -284,12 +314,8 @@ impl HeldOutPart<'_> {
         Ok(Answers { scores: scorer.scores(&ends), ranks })
     }
 
-    /// Sums over all candidates of some questions, and over the ten best of each; and how many questions these are.
-    fn calibrate(
-        &self,
-        candidates: &Candidates,
-        probability: &(dyn Fn(f32) -> f64 + Sync),
-    ) -> (CalibrationSums, CalibrationSums, usize) {
+    /// The probabilities of all candidates of some questions.
+    fn judge(&self, candidates: &Candidates, probability: &(dyn Fn(f32) -> f64 + Sync)) -> Judged {
         let queries: Vec<&RankingQuery> =
             self.queries.iter().step_by(self.queries.len().div_ceil(MOST_QUERIES).max(1)).collect();
         let of_query = |query: &&RankingQuery| {
@@ -297,27 +323,22 @@ impl HeldOutPart<'_> {
             let mut scores = vec![0.0; among.len()];
             self.scorer.scores_against(query.source, &among, &mut scores);
             let weight = stands_for as f64 / sampled.len().max(1) as f64;
-            let (mut all, mut listed) = (CalibrationSums::default(), CalibrationSums::default());
+            let mut judged = Judged { questions: 1, ..Judged::default() };
             let shown = first_listed(query, &among, &scores);
             for (node, &score) in
                 among.iter().zip(&scores).filter(|(node, _)| query.exclude.binary_search(node).is_err())
             {
                 let (linked, probability) = (query.targets.binary_search(node).is_ok(), probability(score));
-                all.add(probability, linked, if linked { 1.0 } else { weight });
+                judged.all.add(probability, linked, if linked { 1.0 } else { weight });
                 if shown.contains(node) && stands_for == sampled.len() {
-                    listed.add(probability, linked, 1.0);
+                    judged.listed.add(probability, linked, 1.0);
                 }
             }
-            (all, listed)
+            judged
         };
         // Added up in the order of the questions, whatever the number of threads.
-        let parts: Vec<_> = queries.par_iter().map(of_query).collect();
-        let (mut all, mut listed) = (CalibrationSums::default(), CalibrationSums::default());
-        for (of_all, of_listed) in &parts {
-            all.add_all(of_all);
-            listed.add_all(of_listed);
-        }
-        (all, listed, queries.len())
+        let parts: Vec<Judged> = queries.par_iter().map(of_query).collect();
+        parts.iter().fold(Judged::default(), Judged::followed_by)
     }
 }
 
@@ -345,8 +366,6 @@ impl HeldOutAnswers {
     pub fn followed_by(mut self, other: HeldOutAnswers) -> Self {
         self.linked.extend(other.linked);
         self.sizes.extend(other.sizes);
-        self.all.add_all(&other.all);
-        self.listed.add_all(&other.listed);
         let both = |one: Option<Answers>, other: Option<Answers>| Some(one?.followed_by(other?));
         let (ours, theirs) = (self.baselines, other.baselines);
         let baselines = TrivialTable {
@@ -355,30 +374,30 @@ impl HeldOutAnswers {
             degree: both(ours.degree, theirs.degree),
             random: ours.random.followed_by(theirs.random),
         };
-        let judged = self.judged + other.judged;
+        let judged = self.judged.followed_by(&other.judged);
         HeldOutAnswers { model: self.model.followed_by(other.model), baselines, judged, ..self }
     }
 
     /// All of it, of a model whose probabilities hold for this base rate.
-    pub fn report(self, base_rate: f64, roles: &Roles, new_questions: usize) -> Result<HeldOutReport, MetricError> {
-        let HeldOutAnswers { linked, model, baselines, all, listed, judged, sizes } = self;
+    pub fn report(self, base_rate: f64, roles: &Roles, asked: AllAsked) -> Result<HeldOutReport, MetricError> {
+        let HeldOutAnswers { linked, model, baselines, judged, sizes } = self;
         let nobody = Ranks::default();
         let neighbours = baselines.knn.as_ref().map_or(&nobody, |knn| &knn.ranks);
         let of_roles = RoleResult::of(roles, &model.ranks, neighbours);
-        let calibration = Rates::of(&all).map(|candidates| ListCalibration {
+        let calibration = Rates::of(&judged.all).map(|candidates| ListCalibration {
             base_rate,
-            questions: judged,
+            questions: judged.questions,
             candidates,
-            listed: Rates::of(&listed).filter(|_| model.ranks.sample().is_none()),
-            ece: all.calibration().error,
-            bins: all.calibration().bins,
+            listed: Rates::of(&judged.listed).filter(|_| model.ranks.sample().is_none()),
+            ece: judged.all.calibration().error,
+            bins: judged.all.calibration().bins,
         });
         Ok(HeldOutReport {
-            links: model.ranks.targets(),
-            questions: model.ranks.queries(),
-            new_questions,
+            links: asked.links,
+            questions: asked.questions,
+            new_questions: asked.new_questions,
             candidates: [sizes.iter().min(), sizes.iter().max()].map(|size| size.copied().unwrap_or(0)),
-            sample: model.ranks.sample(),
+            sample: asked.sample(&model.ranks, linked.len()),
             left_out: LeftOut::default(),
             model: model.result(&linked)?,
             baselines: baselines.try_map(|answers| answers.result(&linked))?,

@@ -11,10 +11,12 @@ mod error;
 mod few;
 mod held_out;
 mod hits;
+mod method_scores;
 mod metrics;
 mod neighbours;
 mod pools;
 mod ranking;
+mod referee;
 mod report;
 mod roles;
 mod sample;
@@ -23,18 +25,22 @@ mod validated;
 pub use calibration::{Calibration, CalibrationBin};
 pub use error::MetricError;
 pub use few::FewLinks;
-pub(crate) use held_out::{HeldOutAnswers, HeldOutPart, Kept};
+pub(crate) use held_out::{AllAsked, HeldOutAnswers, HeldOutPart, Kept};
 pub use held_out::{HeldOutError, HeldOutReport, LeftOut, ListCalibration, MethodResult, Rates, TrivialTable};
 pub use hits::{AtEach, HITS, Hits};
+pub use method_scores::{MethodScores, PairScores, RankedLists};
 pub use metrics::{Measures, auc, average_precision, prevalence};
 pub use neighbours::Neighbours;
 pub use pools::{Pool, PoolShare, Pools};
 pub use ranking::{Ranks, candidates};
+pub(crate) use referee::Refereeing;
+pub use referee::{Compared, Differences, RefereeError, RefereeReport, RefereeResult};
 pub(crate) use report::verdict;
 pub use report::{
     About, BaselineResult, BaselineSummary, BaselineTable, ChosenSettings, Deviation, Measured, Metrics, Record,
     Report, Run, SeedResult, Summary, Test,
 };
 pub use roles::{Lists, RoleResult};
+pub(crate) use sample::some_queries;
 pub use sample::{Questions, Sample};
 pub use validated::{ListQuality, Validated};

@@ -265,15 +265,41 @@ impl BaselineTable<BaselineResult> {
             Ok((BaselineResult { measures, mrr, hits_at_10, recall_at_10, ndcg_at_10 }, ranks))
         };
         let queries = if test.rank_baselines { test.queries } else { &[] };
-        let (knn, ranks) = result(&Neighbours::new(&test.view).with_given(test.given), test.queries)?;
+        let scorers = BaselineTable::scorers(test, seed);
+        let (knn, ranks) = result(&*scorers.knn, test.queries)?;
         let table = BaselineTable {
-            random: result(&Random::new(seed), queries)?.0,
-            degree: result(&Degree::new(&test.view), queries)?.0,
-            cosine: result(&Cosine::new(&test.view), queries)?.0,
-            tfidf: result(&TfIdf::new(&test.view), queries)?.0,
+            random: result(&*scorers.random, queries)?.0,
+            degree: result(&*scorers.degree, queries)?.0,
+            cosine: result(&*scorers.cosine, queries)?.0,
+            tfidf: result(&*scorers.tfidf, queries)?.0,
             knn,
         };
         Ok((table, ranks))
+    }
+}
+
+impl<'a> BaselineTable<Box<dyn Scorer + 'a>> {
+    /// The scorers themselves, made for a test.
+    pub(super) fn scorers(test: &Test<'a>, seed: u64) -> Self {
+        BaselineTable {
+            random: Box::new(Random::new(seed)),
+            degree: Box::new(Degree::new(&test.view)),
+            cosine: Box::new(Cosine::new(&test.view)),
+            tfidf: Box::new(TfIdf::new(&test.view)),
+            knn: Box::new(Neighbours::new(&test.view).with_given(test.given)),
+        }
+    }
+}
+
+impl<T> BaselineTable<T> {
+    pub(super) fn try_map<U, E>(&self, of: impl Fn(&T) -> Result<U, E>) -> Result<BaselineTable<U>, E> {
+        Ok(BaselineTable {
+            random: of(&self.random)?,
+            degree: of(&self.degree)?,
+            cosine: of(&self.cosine)?,
+            tfidf: of(&self.tfidf)?,
+            knn: of(&self.knn)?,
+        })
     }
 }
 

@@ -36,15 +36,12 @@ pub struct Sample {
 impl Questions {
     /// Of a split's test set, where the final model was trained on `view`.
     pub fn of(test: TestView<'_>, view: &TrainView<'_>, seed: u64) -> Self {
-        let mut queries = test.queries(view);
+        let queries = test.queries(view);
         let (all_pairs, all_queries) = (test.pairs().len(), queries.len());
         let share = MOST_PAIRS as f64 / all_pairs.max(1) as f64;
         let asks = |pair: &&Pair| share >= 1.0 || number(seed, 0, pair.source) < share;
         let pairs = test.pairs().iter().filter(asks).copied().collect();
-        let share = MOST_QUERIES as f64 / all_queries.max(1) as f64;
-        if share < 1.0 && test.candidates(view).len() > MOST_CANDIDATES {
-            queries.retain(|query| number(seed, 1, query.source) < share);
-        }
+        let queries = some_queries(queries, || test.candidates(view).len(), seed);
         Questions { pairs, queries, all_pairs, all_queries }
     }
 
@@ -56,6 +53,19 @@ impl Questions {
         let whole = pairs[0] == pairs[1] && questions[0] == questions[1] && candidates.is_none();
         (!whole).then_some(Sample { pairs, questions, candidates })
     }
+}
+
+/// All questions or, where they are very many with very many candidates, those of nodes drawn at random.
+pub(crate) fn some_queries(
+    mut queries: Vec<RankingQuery>,
+    candidates: impl FnOnce() -> usize,
+    seed: u64,
+) -> Vec<RankingQuery> {
+    let share = MOST_QUERIES as f64 / queries.len().max(1) as f64;
+    if share < 1.0 && candidates() > MOST_CANDIDATES {
+        queries.retain(|query| number(seed, 1, query.source) < share);
+    }
+    queries
 }
 
 /// A number in [0, 1) for a node.

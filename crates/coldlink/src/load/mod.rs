@@ -22,8 +22,9 @@ pub use formats::{NpzFile, load_new_npz, open_packed, write_npy_f32, write_packe
 pub use limits::Limits;
 pub use new::{Expected, load_new_file};
 pub use tables::{
-    Objects, Table, load_given_links, load_held_out_links, load_in_memory, load_json_lines, load_names, load_new,
-    load_pairs, load_tables, new_from_json_lines, new_nodes,
+    Objects, ScoreKind, ScoreRow, ScoreTable, Table, load_given_links, load_held_out_links, load_in_memory,
+    load_json_lines, load_names, load_new, load_pairs, load_scores, load_tables, new_from_json_lines, new_nodes,
+    scores_in_memory,
 };
 
 use crate::columns::Columns;

@@ -148,14 +148,9 @@ impl<'a> Evaluation<'a> {
     }
 
     fn record(&self, results: Vec<SeedResult>, audit: &Audit) -> Record {
-        let protocol = match self.protocol {
-            Protocol::Files(path) => path.display().to_string(),
-            Protocol::Temporal { column: Some(column) } => format!("temporal:{column}"),
-            named => named.to_string(),
-        };
         let about = About {
             dataset: self.dataset.name.clone(),
-            protocol,
+            protocol: self.protocol.in_words(),
             preset: self.settings.preset.clone(),
             validation: self.config().validation,
             nodes: self.dataset.graph.nodes(),

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::dataset::{End, GivenLink, NewNodes};
 use crate::error::Error;
-use crate::evaluate::{HeldOutAnswers, HeldOutError, HeldOutPart, HeldOutReport, Kept, LeftOut};
+use crate::evaluate::{
+    AllAsked, HeldOutAnswers, HeldOutError, HeldOutPart, HeldOutReport, Kept, LeftOut, some_queries,
+};
 use crate::graph::{NameIndex, NodeId};
 use crate::model::{Asked, HeldOutLink, Model, QueryError};
 use crate::split::RankingQuery;
@@ -48,33 +50,38 @@ impl HeldOut<'_> {
             return Err(HeldOutError::NoLinks.into());
         }
         let asked_new = self.new.clone().map(|new| self.model.ask(new)).transpose()?;
-        let mut sorted = Sorted::of(self.model, asked_new.as_ref(), self.links)?;
+        let sorted = Sorted::of(self.model, asked_new.as_ref(), self.links)?;
         let mut parts = Vec::new();
-        if let Some(asked) = &asked_new {
-            parts.push(Questions::of(self.model, asked.clone(), &sorted.new, &mut sorted.left_out.unlisted));
-        }
         if !sorted.known.is_empty() {
             let (asked, of_known) = ask_known(self.model, &sorted.known)?;
-            parts.push(Questions::of(self.model, asked, &of_known, &mut sorted.left_out.unlisted));
+            parts.push(Questions::of(self.model, asked, &of_known, self.seed));
+        }
+        if let Some(asked) = asked_new {
+            parts.insert(0, Questions::of(self.model, asked, &sorted.new, self.seed));
         }
         self.report(&parts, &sorted)
     }
 
     fn report(&self, parts: &[Questions], sorted: &Sorted) -> Result<HeldOutReport, Error> {
-        let left_out = sorted.left_out;
+        let sum = |of: fn(&Questions) -> usize| parts.iter().map(of).sum();
+        let left_out = LeftOut { unlisted: sum(|part| part.unlisted), ..sorted.left_out };
         let asked = parts.iter().filter(|part| !part.queries.is_empty());
         let answers = asked.map(|part| part.measure(self.model, self.seed)).collect::<Result<Vec<_>, _>>()?;
         let Some(all) = answers.into_iter().reduce(|all, more| all.followed_by(more)) else {
             return Err(HeldOutError::NothingLeft { links: self.links.len(), left_out }.into());
         };
-        let is_new = |part: &&Questions| !part.asked.are_known();
-        let new_questions = parts.iter().filter(is_new).map(|part| part.queries.len()).sum();
-        let report = all.report(self.model.base_rate(), self.model.roles(), new_questions)?;
+        let asked = AllAsked {
+            links: sum(|part| part.links),
+            questions: sum(|part| part.questions),
+            new_questions: sum(|part| if part.asked.are_known() { 0 } else { part.questions }),
+        };
+        let report = all.report(self.model.base_rate(), self.model.roles(), asked)?;
         let mut notes = left_out.notes();
         notes.extend(sorted.namesakes.note());
         if !self.model.gives_probabilities() {
-            notes
-                .push("the model keeps neither links nor words: links it was trained on are not told apart".to_owned());
+            notes.push(
+                "the model keeps neither links nor words: no trivial method but `random` stands beside it".to_owned(),
+            );
         }
         Ok(HeldOutReport { left_out, notes, ..report })
     }
@@ -115,13 +122,13 @@ impl Sorted {
         for (place, link) in links.iter().enumerate() {
             let found = model.held_out_link(&index, link);
             match found.map_err(|problem| QueryError::Link { link: place + 1, problem })? {
-                HeldOutLink::Asked(End::New(asks), target) => {
-                    let namesake = asked.and_then(|asked| model.namesake(asked, asks));
+                HeldOutLink::Asked(End::New(node), target) => {
+                    let namesake = asked.and_then(|asked| model.namesake(asked, node));
                     sorted.namesakes.0.extend(namesake);
-                    sorted.take((asks, target), namesake, true, model);
+                    sorted.take(End::New(node), target, namesake, model);
                 }
-                HeldOutLink::Asked(End::Known(asks), target) => {
-                    sorted.take((asks, target), Some(asks), false, model);
+                HeldOutLink::Asked(End::Known(node), target) => {
+                    sorted.take(End::Known(node), target, Some(node), model);
                 }
                 HeldOutLink::SelfLoop => sorted.left_out.self_loops += 1,
                 HeldOutLink::BetweenNew => sorted.left_out.between_new += 1,
@@ -130,14 +137,17 @@ impl Sorted {
         Ok(sorted)
     }
 
-    /// Takes a link up, unless the known node that asks was trained on it.
-    fn take(&mut self, (asks, target): (NodeId, NodeId), known: Option<NodeId>, is_new: bool, model: &Model) {
+    /// Takes a link up, unless the model was trained on it: `known` is the node that asks, or its namesake.
+    fn take(&mut self, asks: End, target: NodeId, known: Option<NodeId>, model: &Model) {
         if known.is_some_and(|known| model.was_trained_on(known, target)) {
             self.left_out.trained_on += 1;
             return;
         }
-        let wanted = if is_new { &mut self.new } else { &mut self.known };
-        if !wanted.entry(asks).or_default().insert(target) {
+        let (wanted, node) = match asks {
+            End::New(node) => (&mut self.new, node),
+            End::Known(node) => (&mut self.known, node),
+        };
+        if !wanted.entry(node).or_default().insert(target) {
             self.left_out.repeated += 1;
         }
     }
@@ -158,15 +168,20 @@ fn ask_known(model: &Model, links: &Wanted) -> Result<(Asked, Wanted), QueryErro
 /// Nodes that ask, and their questions.
 struct Questions {
     asked: Asked,
+    /// The questions that are asked, and how many there are with how many links.
     queries: Vec<RankingQuery>,
+    questions: usize,
+    links: usize,
+    /// Links that no list shows.
+    unlisted: usize,
 }
 
 impl Questions {
-    /// Of role nodes among those that ask, with what they should find; what no list shows is counted.
-    fn of(model: &Model, asked: Asked, links: &Wanted, unlisted: &mut usize) -> Self {
+    /// Of role nodes among those that ask, with what they should find.
+    fn of(model: &Model, asked: Asked, links: &Wanted, seed: u64) -> Self {
         let first = model.role_nodes() as NodeId;
         let mut choices: HashMap<(usize, usize), Arc<[NodeId]>> = HashMap::new();
-        let mut queries = Vec::new();
+        let (mut queries, mut unlisted) = (Vec::new(), 0);
         for (&asks, targets) in links {
             let kind = model.kind_that_asks(&asked, asks);
             let among = choices.entry(kind).or_insert_with(|| model.choices(&asked, asks).into()).clone();
@@ -175,12 +190,14 @@ impl Questions {
             let exclude = known.map(|known| model.not_to_find(known)).unwrap_or_default();
             let is_listed = |node: &NodeId| among.binary_search(node).is_ok() && exclude.binary_search(node).is_err();
             let listed: Vec<NodeId> = targets.iter().copied().filter(is_listed).collect();
-            *unlisted += targets.len() - listed.len();
+            unlisted += targets.len() - listed.len();
             if !listed.is_empty() {
                 queries.push(RankingQuery { source: first + asks, targets: listed, exclude, among: Some(among) });
             }
         }
-        Questions { asked, queries }
+        let (questions, links) = (queries.len(), queries.iter().map(|query| query.targets.len()).sum());
+        let most = || choices.values().map(|among| among.len()).max().unwrap_or(0);
+        Questions { asked, queries: some_queries(queries, most, seed), questions, links, unlisted }
     }
 
     fn measure(&self, model: &Model, seed: u64) -> Result<HeldOutAnswers, Error> {

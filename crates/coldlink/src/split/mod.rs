@@ -95,6 +95,15 @@ impl Protocol {
 }
 
 impl Protocol {
+    /// What a report calls it: its name with its column, or the path of a split.
+    pub(crate) fn in_words(&self) -> String {
+        match self {
+            Protocol::Files(path) => path.display().to_string(),
+            Protocol::Temporal { column: Some(column) } => format!("{TEMPORAL}{column}"),
+            named => named.to_string(),
+        }
+    }
+
     /// Whether it is one of the paper's, which judges pairs and not lists; so are splits in arrays, as others publish them.
     pub fn is_about_pairs(&self) -> Result<bool, SplitError> {
         Ok(match self {

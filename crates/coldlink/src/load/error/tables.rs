@@ -49,6 +49,14 @@ pub enum TableProblem {
         /// The columns there are.
         known: Vec<String>,
     },
+    /// A table of scores without a column that it needs.
+    #[error("there is no column `{}`, only {}", quoted(.column), all_quoted(.known))]
+    NoScoreColumn {
+        /// The name.
+        column: String,
+        /// The columns there are.
+        known: Vec<String>,
+    },
     /// Strict input: columns other than those that were trained on.
     #[error("{}", other_columns(.missing, .extra))]
     OtherColumns {
@@ -211,6 +219,40 @@ pub enum LineProblem {
         /// The name.
         name: String,
     },
+    /// A name of no node of the graph.
+    #[error("there is no node `{}` in the graph", quoted(.name))]
+    NotInGraph {
+        /// The name.
+        name: String,
+    },
+    /// Something else in a column of scores.
+    #[error("column `score` must hold numbers, got `{}`", quoted(.cell))]
+    NotAScore {
+        /// The cell.
+        cell: String,
+    },
+    /// Something else in a column of ranks.
+    #[error("column `rank` must hold whole numbers from 1, got `{}`", quoted(.cell))]
+    NotARank {
+        /// The cell.
+        cell: String,
+    },
+    /// Something else in a column of directions.
+    #[error("column `direction` takes out or in, got `{}`", quoted(.cell))]
+    NotADirection {
+        /// The cell.
+        cell: String,
+    },
+    /// A pair with two scores, or a node that stands at two places of a list.
+    #[error("`{}` and `{}` have another value on line {first}", quoted(.source_name), quoted(.target))]
+    TwoScores {
+        /// One end.
+        source_name: String,
+        /// The other.
+        target: String,
+        /// Where they stood first.
+        first: u64,
+    },
     /// A link of a new node that cannot be used.
     #[error(transparent)]
     GivenLink(#[from] LinkProblem),
@@ -252,6 +294,9 @@ impl TableProblem {
                 "correct the name under `[edges]`; what it does not name is found by its usual name"
             }
             TableProblem::NoLinkColumn { .. } => "start with a line of column names: `source,target`",
+            TableProblem::NoScoreColumn { .. } => {
+                "name the columns `source,target,score` for pairs, or `source,rank,target` for ranked lists"
+            }
             TableProblem::OtherColumns { .. } => {
                 "omit {strict-input} to read missing columns as empty and ignore extra ones"
             }
@@ -323,6 +368,13 @@ impl LineProblem {
                 Hint::new("a source is a new node, or else a known one; a target is a known node, or else a new one")
             }
             LineProblem::NotKnown { .. } => Hint::new("name a node that the model was trained on"),
+            LineProblem::NotInGraph { .. } => Hint::new("name nodes as the graph and its split do"),
+            LineProblem::NotAScore { .. } => Hint::new("give every pair a number: the higher, the likelier a link"),
+            LineProblem::NotARank { .. } => Hint::new("number each list from 1, the likeliest link first"),
+            LineProblem::NotADirection { .. } => {
+                Hint::new("write `out` where a link runs from the source to the target, else `in`")
+            }
+            LineProblem::TwoScores { .. } => Hint::new("keep one of the two rows"),
             LineProblem::GivenLink(problem) => return problem.hint(),
             LineProblem::Cell(problem) => return problem.hint(),
             LineProblem::NotANumber { .. } | LineProblem::NotFinite { .. } => {

@@ -12,6 +12,7 @@ mod parquet;
 #[path = "no_parquet.rs"]
 mod parquet;
 mod rows;
+mod scores;
 mod text;
 
 use std::collections::HashSet;
@@ -33,6 +34,7 @@ use crate::graph::{Graph, Names};
 pub use memory::{Objects, Table};
 pub use pairs::{load_given_links, load_held_out_links, load_names, load_pairs};
 pub(in crate::load) use rows::is_table;
+pub use scores::{ScoreKind, ScoreRow, ScoreTable, load_scores, scores_in_memory};
 
 /// Loads a graph from a table of links and a table of nodes.
 ///

@@ -36,38 +36,37 @@ pub fn load_pairs(path: &Path) -> Result<Vec<(u64, PairQuery)>, LoadError> {
 
 /// Loads links of new nodes from a table with the columns `source` and `target`, and perhaps `relation`. Beside each stands its line.
 pub fn load_given_links(path: &Path) -> Result<Vec<(u64, GivenLink)>, LoadError> {
-    let mut rows = Rows::open(&Input::open(path, &Limits::default())?)?;
+    let rows = Rows::open(&Input::open(path, &Limits::default())?)?;
     let columns = rows.header().len();
     if !(2..=3).contains(&columns) {
         return Err(rows.problem(TableProblem::NotGivenLinks { columns }));
     }
     let named = |name: &str, place: usize| rows.header().iter().position(|column| column == name).unwrap_or(place);
-    let [source, target] = [named("source", 0), named("target", 1)];
+    let ends = [named("source", 0), named("target", 1)];
     let relation = (columns == 3).then(|| rows.find("relation")).transpose()?;
-    let mut links = Vec::new();
-    while let Some((line, row)) = rows.next()? {
-        let text = |place: usize| row.cell(place).to_text().trim().to_owned();
-        let relation = relation.map(text).filter(|relation| !relation.is_empty());
-        links.push((line, GivenLink { source: text(source), target: text(target), relation }));
-    }
-    Ok(links)
+    links_of(rows, ends, relation)
 }
 
 /// Loads links from the columns `source` and `target`, and `relation` where there is one; others are passed over. Beside each stands
 /// its line.
 pub fn load_held_out_links(path: &Path) -> Result<Vec<(u64, GivenLink)>, LoadError> {
-    let mut rows = Rows::open(&Input::open(path, &Limits::default())?)?;
+    let rows = Rows::open(&Input::open(path, &Limits::default())?)?;
     let find = |name: &str| {
         let found = rows.header().iter().position(|column| column == name);
         let missing = || TableProblem::NoLinkColumn { column: name.to_owned(), known: rows.header().to_vec() };
         found.ok_or_else(|| rows.problem(missing()))
     };
-    let (source, target, relation) = (find("source")?, find("target")?, find("relation").ok());
+    let (ends, relation) = ([find("source")?, find("target")?], find("relation").ok());
+    links_of(rows, ends, relation)
+}
+
+/// The links of a table with both ends and perhaps the relation at these places.
+fn links_of(mut rows: Rows<'_>, ends: [usize; 2], relation: Option<usize>) -> Result<Vec<(u64, GivenLink)>, LoadError> {
     let mut links = Vec::new();
     while let Some((line, row)) = rows.next()? {
         let text = |place: usize| row.cell(place).to_text().trim().to_owned();
-        let relation = relation.map(text).filter(|relation| !relation.is_empty());
-        links.push((line, GivenLink { source: text(source), target: text(target), relation }));
+        let ([source, target], relation) = (ends.map(text), relation.map(text));
+        links.push((line, GivenLink { source, target, relation: relation.filter(|relation| !relation.is_empty()) }));
     }
     Ok(links)
 }
