@@ -158,10 +158,11 @@ fn summary(folder: &Path) -> Result<String> {
         }
     }
     let (machine, lists, roles) = (machine(), lists.join("\n"), roles.join("\n"));
+    let made = if folder.join("made.md").exists() { "- [which version made which rows](made.md)\n" } else { "" };
     Ok(format!(
         "# Lists of links of new nodes\n\n    cargo xtask lists\n\n{machine}\n- protocol strict, preset auto; *before* are the \
          reports in `before/`, made by the version that `before/made.md` names\n- kNN: the 50 nodes with the most similar words vote\n\
-         - *change* in MRR is against before in the first table and against kNN in the second\n\n{lists}\n\n{roles}\n"
+         - *change* in MRR is against before in the first table and against kNN in the second\n{made}\n{lists}\n\n{roles}\n"
     ))
 }
 

@@ -11,7 +11,8 @@ use crate::split::PairClass;
 
 impl Model {
     /// For each node a vector whose inner product with a new node's query vector is the dense part of their score: all but the
-    /// tf-idf cosine and what walks add. Where the score is by λ, it is the whole. Links run to the node, in the first relation.
+    /// tf-idf cosine and what walks add, for a new node of mean closeness. Where the score is by λ, it is the whole. Links run to the node, in
+    /// the first relation.
     ///
     /// The vector is w_a z_a + w_c z_s, followed by what is added to any pair with the node, that for its number of links included.
     pub fn search_vectors(&self) -> Matrix<f32> {

@@ -63,11 +63,13 @@ pub(super) struct GateColumns {
 }
 
 impl GateColumns {
-    /// For the gated ones of some terms, by what they are in a sample; none where the sample does not differ in closeness.
+    /// For the gated ones of some terms, by what they are in a sample; none where the sample does not differ in closeness, and none
+    /// without walks, which is what closeness tells most of.
     pub fn of(used: &[usize], sample: &[Terms]) -> Self {
         let of = |place: usize| mean_and_deviation_of(|| sample.iter().map(|terms| f64::from(terms[place])));
         let (mean, deviation) = of(CLOSENESS);
-        let varies = sample.iter().any(|terms| terms[CLOSENESS] != sample[0][CLOSENESS]);
+        let walks = [Term::Near, Term::Far].iter().any(|term| used.contains(&(*term as usize)));
+        let varies = walks && sample.iter().any(|terms| terms[CLOSENESS] != sample[0][CLOSENESS]);
         let is_gated = |place: &usize| varies && GATED.iter().any(|term| *term as usize == *place);
         let terms: Vec<usize> = used.iter().copied().filter(is_gated).collect();
         let (means, scales) = terms.iter().map(|&term| of(term)).unzip();
@@ -123,7 +125,7 @@ mod tests {
     #[test]
     fn the_weights_at_a_closeness_score_as_the_gate_does() {
         let sample = sample();
-        let gate = GateColumns::of(&[0, 3], &sample).gate(&[1.5, -0.5], 0.2);
+        let gate = GateColumns::of(&[0, 5], &sample).gate(&[1.5, -0.5], 0.2);
         let terms = std::array::from_fn(|place| place as f64 / 4.0 - 1.0);
         let weights = PairWeights { terms, intercept: 0.3, gate, ..PairWeights::default() };
         for terms in &sample {
@@ -135,11 +137,12 @@ mod tests {
     }
 
     #[test]
-    fn nodes_that_are_equally_close_have_no_gate() {
+    fn nodes_that_are_equally_close_or_do_not_walk_have_no_gate() {
         let mut sample = sample();
+        assert!(GateColumns::of(&[0, 1, 3], &sample).gate(&[], 1.0).is_none());
         sample.iter_mut().for_each(|terms| terms[CLOSENESS] = 0.5);
         for sample in [&sample[..], &[]] {
-            let columns = GateColumns::of(&[0, 1], sample);
+            let columns = GateColumns::of(&[0, 5], sample);
             assert!(columns.scales.is_empty() && columns.gate(&[], 1.0).is_none());
             assert_eq!(columns.row(&Terms::default()).count(), 0);
         }
