@@ -232,7 +232,7 @@ impl Fit<'_> {
         let linked: Vec<bool> = pairs.iter().map(|pair| pair.1).collect();
         let found = log_odds_of(&scores, None, &linked);
         let (scale, intercept) = found.map_or((1.0, cold.intercept), |found| (found.scale, found.intercept));
-        let gate = cold.gate.as_ref().map(|gate| gate.times(scale * direction[self.used.len()]));
+        let gate = cold.gate.as_ref().map(|gate| Box::new(gate.times(scale * direction[self.used.len()])));
         let mut pair = PairWeights { intercept, pairs: pairs.len(), gate, ..PairWeights::default() };
         self.used.iter().zip(direction).for_each(|(&term, weight)| pair.terms[term] = scale * weight);
         let mut given = [0.0; GIVEN];

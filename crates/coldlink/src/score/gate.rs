@@ -89,11 +89,11 @@ impl GateColumns {
     }
 
     /// The gate with these weights of columns and this weight of the position itself; none without columns.
-    pub fn gate(&self, weights: &[f64], of_position: f64) -> Option<Gate> {
+    pub fn gate(&self, weights: &[f64], of_position: f64) -> Option<Box<Gate>> {
         let mut gate = self.empty.clone();
         gate.intercept = of_position - weights.iter().zip(&self.means).map(|(weight, mean)| weight * mean).sum::<f64>();
         self.terms.iter().zip(weights).for_each(|(&term, &weight)| gate.terms[term] = weight);
-        (!self.terms.is_empty()).then_some(gate)
+        (!self.terms.is_empty()).then(|| Box::new(gate))
     }
 }
 

@@ -24,7 +24,7 @@ pub struct PairWeights {
     pub offset: f64,
     /// How the weights change with how close the new node is to known ones, where they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gate: Option<Gate>,
+    pub gate: Option<Box<Gate>>,
 }
 
 fn is_nothing(offset: &f64) -> bool {
@@ -156,7 +156,7 @@ impl ScoreWeights {
     pub(crate) fn are_sound(&self) -> bool {
         let mut numbers = self.classes().flat_map(|class| class.terms.iter().chain([&class.intercept, &class.offset]));
         let of_given = self.given.iter().flat_map(|weights| &weights.given).all(|number| number.is_finite());
-        let of_gates = self.classes().filter_map(|class| class.gate.as_ref()).all(Gate::is_sound);
+        let of_gates = self.classes().filter_map(|class| class.gate.as_deref()).all(Gate::is_sound);
         of_given
             && of_gates
             && numbers.all(|number| number.is_finite())

@@ -34,7 +34,7 @@ pub(super) enum Saved {
     /// Interrupted in its search.
     Search { interrupted: Interrupted, history: Vec<Validated>, best: Option<FrozenEncoders> },
     /// Interrupted while the final encoders were trained.
-    Refit { interrupted: Interrupted, found: Found },
+    Refit { interrupted: Interrupted, found: Box<Found> },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -190,7 +190,7 @@ impl Checkpoints {
         let interrupted = Interrupted { step, model };
         Ok(match phase {
             Phase::Search => Saved::Search { interrupted, history, best },
-            Phase::Refit => Saved::Refit { interrupted, found: Found { history, steps, weights } },
+            Phase::Refit => Saved::Refit { interrupted, found: Box::new(Found { history, steps, weights }) },
         })
     }
 }

@@ -178,7 +178,7 @@ impl<'a> Fit<'a> {
             (Some(Saved::Search { interrupted, history, best }), _) => {
                 Start::Search(self.selection(halves).resumed(history, best), Some(interrupted))
             }
-            (Some(Saved::Refit { interrupted, found }), _) => Start::Refit(found, Some(interrupted)),
+            (Some(Saved::Refit { interrupted, found }), _) => Start::Refit(*found, Some(interrupted)),
             (None, Some(Trial { best, weights })) => {
                 Start::Refit(Found { history: vec![*best], steps: best.step, weights: weights.clone() }, None)
             }
