@@ -21,7 +21,6 @@ use crate::split::RankingQuery;
 /// use coldlink::{HeldOut, Settings, Silent, Training};
 ///
 /// # let dataset = coldlink::synthetic::World { nodes: 300, ..Default::default() }.dataset();
-/// # let new = coldlink::dataset::NewNodes { names: dataset.names.clone(), attributes: dataset.attributes.clone(), mismatches: Default::default() };
 /// let settings = Settings::of_preset("default", 0.0)?.set("steps=20")?;
 /// let model = Training::new(&dataset, &settings, 0).run(&mut Silent)?;
 /// let known: Vec<String> = model.neighbors(7).iter().map(|node| node.to_string()).collect();
