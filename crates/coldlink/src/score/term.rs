@@ -3,7 +3,7 @@
 use crate::config::Term;
 use crate::split::PairClass;
 
-/// A number for each of [`Term::ALL`], in its order; and at [`CLOSENESS`] the largest cosine of a new node's attribute embedding with that
+/// A number for each of [`Term::ALL`], in its order; and in the last place the largest cosine of a new node's attribute embedding with that
 /// of a warm one, which is the same for all pairs of the node with warm ones. 0 for other pairs.
 pub type Terms = [f32; Term::ALL.len() + 1];
 
