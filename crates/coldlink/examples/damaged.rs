@@ -180,7 +180,8 @@ fn formats(folder: &Path) -> Result<Vec<Format>, Failure> {
 fn checkpoint(stored: &Path, folder: PathBuf) -> Result<Open, Failure> {
     fs::create_dir_all(&folder)?;
     let dataset = open_packed(&stored.join("papers.coldlink"))?;
-    let config = Config::default().merged(&fs::read_to_string(stored.join("settings.toml"))?)?;
+    // A setting that is newer than the stored ones has the value that stands for what was done before.
+    let config: Config = toml::from_str(&fs::read_to_string(stored.join("settings.toml"))?)?;
     let settings = Settings::given(config);
     Ok(Box::new(move |bytes| {
         let checkpoints = Checkpoints::open(&folder, 1, true)?;
