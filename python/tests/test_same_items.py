@@ -74,7 +74,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("shop")
     graph = coldlink.read(world.write(folder / "tables", *shop()))
     paths = {name: folder / f"{name}.model" for name in ("whole", "indexed", "plain")}
-    model = coldlink.Model(preset="default", steps=60, width=32).fit(graph, progress=False)
+    model = coldlink.Model(preset="default", steps=200, width=32).fit(graph, progress=False)
     model.save(paths["whole"])
     model.save(paths["indexed"], index=True)
     coldlink.Model(preset="paper", steps=30, width=32).fit(graph, progress=False).save(paths["plain"])
@@ -296,8 +296,7 @@ def test_queries_are_of_every_sort(queries: list[Asked], answers: list[list[Item
     exact = coldlink.load(models["indexed"], exact=True)
     through_index = [(asked, items) for asked, items in zip(queries, answers, strict=True) if asked.model == "indexed"]
     changed = sum(in_python(exact, asked) != items for asked, items in through_index)
-    # An index finds nearly what scoring every node finds, so few answers tell the two apart.
-    assert changed > 2, "who leaves the index aside is found out"
+    assert changed > len(through_index) / 5, "who leaves the index aside is found out"
 
 
 def test_the_command_line_gives_the_same(
